@@ -1,0 +1,89 @@
+package rollout
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// bigFleet is n clusters in 100 declared groups, settled; the first half of the
+// groups is Done on the desired id and the rest has the one before.
+func bigFleet(n int) (Input, time.Time) {
+	now := epoch.Add(time.Hour)
+	in := Input{
+		Bundle: "app/web", Revision: "v2", Views: map[string]*View{}, SettleTime: 10 * time.Second, RemovalGrace: time.Minute,
+		Source: Source{Name: "RolloutPolicy/main", Lanes: []LaneSpec{{Name: "fleet", Placement: "app/fleet", Strategy: Strategy{
+			Type: ProgressivePerGroup, MinSuccessTime: 20 * time.Second, ProgressDeadline: time.Minute, MaxFailures: intstr.FromInt32(0),
+		}}}},
+		Record: Record{Revision: "v2", RevisionSince: epoch},
+	}
+	s := Snapshot{Found: true, Where: map[string]GroupKey{}}
+	for g := range 100 {
+		key := GroupKey{Name: fmt.Sprintf("g%02d", g)}
+		s.Groups, s.Declared = append(s.Groups, key), append(s.Declared, key.Name)
+		in.Record.Groups = append(in.Record.Groups, RecordedGroup{Place: Place{"fleet", key}, OpenedAt: epoch})
+	}
+	for i := range n {
+		// Names do not follow the groups, and the input is not sorted.
+		name := fmt.Sprintf("cluster-%05d", (i*7919)%n)
+		g := i * 100 / n
+		key := s.Groups[g]
+		s.Where[name] = key
+		w := &Work{ID: "v2", Revision: "v2", Admission: "t", Place: Place{"fleet", key}, MinSuccessTime: 20 * time.Second, Shape: "s",
+			Stamps:  Stamps{AdmittedAt: epoch, ReadySeenAt: epoch, ReadyFor: "t|r|a", SoakedSeenAt: epoch.Add(21 * time.Second), DoneAt: epoch.Add(21 * time.Second), MemberSince: epoch},
+			Verdict: Verdict{Admission: "t", Applied: true, Ready: true, ReadySince: "r", Soaked: 20 * time.Second, SoakedKnown: true}}
+		if g >= 50 {
+			w.ID, w.Revision = "v1", "v1"
+		}
+		in.Clusters = append(in.Clusters, Cluster{Name: name, Exists: true, Available: true, AvailableSince: "a", AddOn: AddOnPresent,
+			Selected: true, DesiredID: "v2", DesiredShape: "s", Work: w})
+	}
+	in.Views["app/fleet"] = Observe(nil, s, in.SettleTime, epoch)
+	return in, now
+}
+
+// BenchmarkPlan prints the time of one whole plan at several sizes, and per cluster.
+func BenchmarkPlan(b *testing.B) {
+	for _, n := range []int{100, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("clusters=%d", n), func(b *testing.B) {
+			in, now := bigFleet(n)
+			b.ReportAllocs()
+			start := cpuTime(b)
+			for b.Loop() {
+				if r := Plan(in, now); len(r.Admit) == 0 {
+					b.Fatalf("nothing admitted: %s", r.Sentence)
+				}
+			}
+			perPlan := float64(cpuTime(b)-start) / float64(b.N)
+			b.ReportMetric(perPlan/1e6, "cpu-ms/op")
+			b.ReportMetric(perPlan/float64(n), "cpu-ns/cluster")
+		})
+	}
+}
+
+// cpuTime of the process: the wall clock also counts what else the machine does.
+func cpuTime(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkObserve prints the time to take in one snapshot.
+func BenchmarkObserve(b *testing.B) {
+	for _, n := range []int{100, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("clusters=%d", n), func(b *testing.B) {
+			in, now := bigFleet(n)
+			v := in.Views["app/fleet"]
+			b.ReportAllocs()
+			for b.Loop() {
+				Observe(v, v.Snapshot, in.SettleTime, now)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/cluster")
+		})
+	}
+}

@@ -1,0 +1,331 @@
+package rollout
+
+import (
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// judgeOfPlans checks plans against what it saw itself of the fleet. It knows
+// nothing of the planner's code: it is certain of less, and never wrong.
+type judgeOfPlans struct {
+	s    *sim
+	seen map[string]*sighting
+	rand *rand.Rand
+}
+
+// sighting is what the judge saw of one cluster.
+type sighting struct {
+	// well is since when the hub has seen unbroken success on one admission, alive
+	// when the cluster was last connected while it was well.
+	well, alive time.Time
+	token       string
+	// placed is since when everything about its places was the same; unwanted since
+	// when neither targets nor decisions, as they apply, want it, without a taint.
+	placed   time.Time
+	places   string
+	unwanted time.Time
+	unshown  time.Time
+	// shows is what each lane's decisions show now, since when, and what they showed
+	// for the whole settle time the last time they did.
+	shows   map[string]string
+	since   map[string]time.Time
+	settled map[string]string
+}
+
+func newJudge(s *sim) *judgeOfPlans {
+	return &judgeOfPlans{s: s, seen: map[string]*sighting{}, rand: rand.New(rand.NewSource(1))}
+}
+
+// watch looks at the fleet before the second's plans.
+func (j *judgeOfPlans) watch() {
+	for name, c := range j.s.clusters {
+		v := j.seen[name]
+		if v == nil {
+			v = &sighting{shows: map[string]string{}, since: map[string]time.Time{}, settled: map[string]string{}}
+			j.seen[name] = v
+		}
+		shown := !j.s.hidden[name] && c.Exists
+		places := fmt.Sprint(c.groups, shown, c.labels, c.Exists, c.Unreachable, j.s.gone, j.s.inconsistent, len(j.s.blocks))
+		if places != v.places {
+			v.places, v.placed = places, j.s.now
+		}
+		for _, l := range j.s.lanes {
+			group, in := c.groups[l.Name]
+			if now := fmt.Sprint(group, in && shown); now != v.shows[l.Name] || v.since[l.Name].IsZero() {
+				v.shows[l.Name], v.since[l.Name] = now, j.s.now
+			}
+			if in && shown && j.s.now.Sub(v.since[l.Name]) >= j.s.settle {
+				v.settled[l.Name] = group
+			}
+		}
+		restart(&v.unwanted, j.s.now, !c.Unreachable && (!c.labels || (j.s.implicit && !shown)))
+		restart(&v.unshown, j.s.now, !c.Unreachable && !shown)
+	}
+}
+
+// restart keeps the start of a condition that holds.
+func restart(since *time.Time, now time.Time, holds bool) {
+	switch {
+	case !holds:
+		*since = time.Time{}
+	case since.IsZero():
+		*since = now
+	}
+}
+
+// see follows success as the input shows it.
+func (j *judgeOfPlans) see(in Input) {
+	for i := range in.Clusters {
+		c := &in.Clusters[i]
+		v := j.seen[c.Name]
+		if v == nil {
+			continue
+		}
+		well := c.Work != nil && c.Available && c.Work.Verdict.Admission == c.Work.Admission && c.Work.Verdict.Ready && c.Work.Verdict.Applied
+		token := ""
+		if well {
+			token = c.Work.Admission + c.Work.Verdict.ReadySince + c.AvailableSince
+		}
+		if token != v.token {
+			v.token, v.well = token, time.Time{}
+		}
+		restart(&v.well, j.s.now, well)
+		if well && !j.s.clusters[c.Name].cut {
+			v.alive = j.s.now
+		}
+	}
+}
+
+func (j *judgeOfPlans) check(in Input, r Result) error {
+	j.see(in)
+	for _, check := range []func(Input, Result) error{j.shapes, j.heldDoesNothing, j.doneIsDone, j.order, j.settled, j.budget, j.removals, j.sameInAnyOrder} {
+		if err := check(in, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shapes: one action for a cluster, only desired ids, counts that add up.
+func (j *judgeOfPlans) shapes(in Input, r Result) error {
+	acted := map[string]bool{}
+	for _, a := range r.Admit {
+		if acted[a.Cluster] || a.ID != in.Revision {
+			return fmt.Errorf("%s admitted twice or to %q", a.Cluster, a.ID)
+		}
+		acted[a.Cluster] = true
+	}
+	for _, f := range r.Refresh {
+		if acted[f.Cluster] || j.s.clusters[f.Cluster].Work.ID != in.Revision {
+			return fmt.Errorf("%s refreshed and admitted, or refreshed on an older id", f.Cluster)
+		}
+		acted[f.Cluster] = true
+	}
+	for _, d := range r.Remove {
+		if acted[d.Cluster] {
+			return fmt.Errorf("%s removed and more", d.Cluster)
+		}
+		acted[d.Cluster] = true
+	}
+	c := r.Counts
+	if c.Total != c.Pending+c.Progressing+c.Soaking+c.Done+c.Failed+c.TimedOut+c.Recovering {
+		return fmt.Errorf("counts do not add up: %+v", c)
+	}
+	return nil
+}
+
+// heldDoesNothing: nothing is admitted or removed while something is unknown.
+func (j *judgeOfPlans) heldDoesNothing(in Input, r Result) error {
+	held := j.s.inconsistent || j.s.gone || len(in.Pauses) > 0 || len(in.Blocks) > 0
+	if held && r.Hold == nil && len(in.Clusters) > 0 && (len(in.Pauses) > 0 || len(in.Blocks) > 0 || j.s.gone) {
+		return fmt.Errorf("not held")
+	}
+	if (r.Hold != nil || len(in.Pauses) > 0 || len(in.Blocks) > 0 || j.s.gone) && len(r.Admit)+len(r.Remove) > 0 {
+		return fmt.Errorf("held and still %v %v", r.Admit, r.Remove)
+	}
+	return nil
+}
+
+// doneIsDone: unbroken success for the soak by the hub's clock, and a sign of life after it.
+func (j *judgeOfPlans) doneIsDone(in Input, r Result) error {
+	for _, c := range r.Clusters {
+		if c.State != Done || !c.InLane {
+			continue
+		}
+		v := j.seen[c.Name]
+		soak := time.Duration(0)
+		for _, l := range in.Source.Lanes {
+			if l.Name == c.Place.Lane && l.Strategy.Type != All {
+				soak = l.Strategy.MinSuccessTime
+			}
+		}
+		if v.well.IsZero() || j.s.now.Sub(v.well) < soak || (soak > 0 && v.alive.Sub(v.well) < soak) {
+			return fmt.Errorf("%s is Done after %v of success, last sign of life %v after its begin, soak %v", c.Name, j.s.now.Sub(v.well), v.alive.Sub(v.well), soak)
+		}
+		if w := j.s.clusters[c.Name].Work; w == nil || (w.ID != in.Revision && c.Selected) {
+			return fmt.Errorf("%s is Done on another id", c.Name)
+		}
+	}
+	return nil
+}
+
+// member tells whether the cluster certainly counts in a group of the lane, and which.
+func (j *judgeOfPlans) member(name, lane string) (string, bool) {
+	c, v := j.s.clusters[name], j.seen[name]
+	w := c.Work
+	last := ""
+	for _, l := range j.s.lanes {
+		if _, ok := c.groups[l.Name]; ok {
+			last = l.Name
+		}
+	}
+	stable := j.s.now.Sub(v.placed) > 2*j.s.settle+2*j.s.grace
+	shown := !j.s.hidden[name]
+	switch {
+	case !c.Exists || !c.labels:
+		return "", false
+	case shown && stable:
+		return c.groups[lane], last == lane
+	case !shown && w != nil && w.Place.Lane == lane && !c.Unreachable && !v.unshown.IsZero() && j.s.now.Sub(v.unshown) < j.s.grace && j.s.now.Sub(v.placed) < j.s.settle && last == lane:
+		return w.Place.Name, w.Place.Name == c.groups[lane]
+	case !shown && w != nil && w.Place.Lane == lane && c.Unreachable && (w.ID == j.s.revision || w.Stamps.DoneAt.IsZero()) && last == lane:
+		return w.Place.Name, w.Place.Name == c.groups[lane]
+	}
+	return "", false
+}
+
+// rank of a group in the order that people expect.
+func (j *judgeOfPlans) rank(lane, group string) int {
+	if group == "" {
+		return 1000
+	}
+	return slices.Index(j.s.declared[lane], group)
+}
+
+// order: nothing is admitted to a group unless all earlier ones pass now.
+func (j *judgeOfPlans) order(in Input, r Result) error {
+	states := map[string]State{}
+	for _, c := range r.Clusters {
+		states[c.Name] = c.State
+	}
+	for _, a := range r.Admit {
+		var spec LaneSpec
+		for _, l := range in.Source.Lanes {
+			if l.Name == a.Place.Lane {
+				spec = l
+			}
+		}
+		if spec.Strategy.Type != ProgressivePerGroup {
+			continue
+		}
+		failures := map[string]int{}
+		sizes := map[string]int{}
+		for _, name := range j.s.names() {
+			group, ok := j.member(name, spec.Name)
+			if !ok || j.rank(spec.Name, group) >= j.rank(spec.Name, a.Place.Name) {
+				continue
+			}
+			sizes[group]++
+			if !states[name].Settled() {
+				return fmt.Errorf("%s admitted to %s while %s of %s is %s", a.Cluster, a.Place.Name, name, group, states[name])
+			}
+			if w := j.s.clusters[name].Work; w == nil || w.ID != in.Revision {
+				return fmt.Errorf("%s admitted to %s while %s of %s does not have the revision", a.Cluster, a.Place.Name, name, group)
+			}
+			if states[name].Failure() {
+				failures[group]++
+			}
+		}
+		for group, n := range failures {
+			if b := spec.Strategy.MaxFailures; b.Type == intstr.Int && n > min(b.IntValue(), sizes[group]) {
+				return fmt.Errorf("%s admitted to %s with %d failures in %s", a.Cluster, a.Place.Name, n, group)
+			}
+		}
+	}
+	return nil
+}
+
+// settled: nobody is admitted to a place that was shown for less than the settle
+// time, unless it was there before.
+func (j *judgeOfPlans) settled(in Input, r Result) error {
+	for _, a := range r.Admit {
+		w := j.s.clusters[a.Cluster].Work
+		before := w != nil && w.Place.Lane == a.Place.Lane && w.Place.Name == a.Place.Name
+		if group, ok := j.seen[a.Cluster].settled[a.Place.Lane]; !before && (!ok || group != a.Place.Name) {
+			return fmt.Errorf("%s admitted to %s, which was shown only since %v", a.Cluster, a.Place.Name, j.seen[a.Cluster].since)
+		}
+	}
+	return nil
+}
+
+// budget: a breach stops its lane.
+func (j *judgeOfPlans) budget(in Input, r Result) error {
+	for _, l := range in.Source.Lanes {
+		if l.Strategy.Type != ProgressivePerGroup {
+			continue
+		}
+		size, failed := map[GroupKey]int{}, map[GroupKey]int{}
+		for _, c := range r.Clusters {
+			if c.InLane && c.Place.Lane == l.Name {
+				size[c.Place.GroupKey]++
+				if c.State.Failure() {
+					failed[c.Place.GroupKey]++
+				}
+			}
+		}
+		for key, n := range failed {
+			tolerated := l.Strategy.MaxFailures.IntValue()
+			if l.Strategy.MaxFailures.Type == intstr.String {
+				tolerated = (size[key] + 1) / 2 // 50%
+			}
+			if n <= tolerated {
+				continue
+			}
+			for _, a := range r.Admit {
+				if a.Place.Lane == l.Name {
+					return fmt.Errorf("%s admitted after group %s failed %d times", a.Cluster, key.Name, n)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// removals: only what nobody wanted for the whole grace, and what is not unreachable.
+func (j *judgeOfPlans) removals(_ Input, r Result) error {
+	for _, d := range r.Remove {
+		c, v := j.s.clusters[d.Cluster], j.seen[d.Cluster]
+		if !c.Exists {
+			continue
+		}
+		if c.Unreachable || v.unwanted.IsZero() || j.s.now.Sub(v.unwanted) < j.s.grace {
+			return fmt.Errorf("%s removed although it was unwanted for %v only, unreachable %v", d.Cluster, j.s.now.Sub(v.unwanted), c.Unreachable)
+		}
+	}
+	return nil
+}
+
+// sameInAnyOrder: the order of lists does not matter.
+func (j *judgeOfPlans) sameInAnyOrder(in Input, r Result) error {
+	if j.rand.Intn(8) > 0 {
+		return nil
+	}
+	again := in
+	again.Clusters = slices.Clone(in.Clusters)
+	j.rand.Shuffle(len(again.Clusters), func(a, b int) { again.Clusters[a], again.Clusters[b] = again.Clusters[b], again.Clusters[a] })
+	again.Pauses = slices.Clone(in.Pauses)
+	slices.Reverse(again.Pauses)
+	again.Record.Groups = slices.Clone(in.Record.Groups)
+	slices.Reverse(again.Record.Groups)
+	if diff := cmp.Diff(r, j.s.plan(again, j.s.now), cmpopts.EquateEmpty()); diff != "" {
+		return fmt.Errorf("another order gives another plan:\n%s", strings.TrimSpace(diff))
+	}
+	return nil
+}

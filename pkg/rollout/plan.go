@@ -1,0 +1,207 @@
+package rollout
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// chunk is how many works one plan admits, refreshes or removes at most, so that
+// what the first ones show can still stop the others.
+const chunk = 100
+
+// Plan decides what to do now.
+func Plan(in Input, now time.Time) Result {
+	p := &planner{in: in, now: now.UTC().Truncate(time.Microsecond)}
+	p.remember()
+	p.readLanes()
+	p.hold()
+	p.gather()
+	p.gate()
+	p.open()
+	p.act()
+	p.tell()
+	return p.out
+}
+
+// planner is one plan under way.
+type planner struct {
+	in  Input
+	now time.Time
+	out Result
+
+	lanes  []*lane
+	laneOf map[string]int
+	// members are all clusters in name order, in a group or not.
+	members []member
+	// held is why nothing is admitted, removed or refreshed; paused why nothing is
+	// admitted or removed.
+	held, paused *Hold
+	// next is the earliest moment at which time alone changes the plan.
+	next time.Time
+}
+
+// lane is a LaneSpec with its groups in order.
+type lane struct {
+	LaneSpec
+	view   *View
+	groups []*group
+	byKey  map[GroupKey]*group
+	// sizes counts the groups of a name in the decisions.
+	sizes map[string]int
+	held  *Hold
+	// breached is the first group with more failures than it tolerates, current the
+	// first one that has not passed.
+	breached, current *group
+}
+
+// group is a group of a lane with its members in name order.
+type group struct {
+	GroupKey
+	lane      *lane
+	label     string
+	mandatory bool
+	members   []*member
+
+	open, passed     bool
+	max, failures    int
+	counts           Counts
+	holding, failing []*member
+	nextAt, soaksTo  time.Time
+	openedAt         time.Time
+	// closed says, while the group is not open, what it waits for; breach why the
+	// lane is stopped here.
+	closed, breach Hold
+}
+
+// member is one cluster in the plan.
+type member struct {
+	*Cluster
+	judged
+	standing
+	group *group
+	// desired is the id that the cluster should have.
+	desired string
+	state   State
+	// selected tells whether the bundle wants the cluster; kept says why a cluster
+	// outside every group is left as it is.
+	selected bool
+	kept     *Hold
+	// seen is true while any lane's latest decisions show the cluster; countsFrom is
+	// when those that have just changed count.
+	seen       bool
+	countsFrom time.Time
+	// unwanted is true when the cluster's work has no business there as far as the
+	// latest reading goes, removable once that was so for the whole grace; stale when
+	// the work differs from what is wanted in more than its id; acted once the plan
+	// has an action for it.
+	unwanted, removable, stale, acted bool
+	shownAs                           Shown
+	// why is what a Pending cluster waits for.
+	why Hold
+}
+
+// at notes a moment at which time alone changes something.
+func (p *planner) at(t time.Time) {
+	if t.After(p.now) && (p.next.IsZero() || t.Before(p.next)) {
+		p.next = t
+	}
+}
+
+// readLanes takes the lanes of the source with what is known of their Placements.
+func (p *planner) readLanes() {
+	p.laneOf = map[string]int{}
+	for i, spec := range p.in.Source.Lanes {
+		l := &lane{LaneSpec: spec, byKey: map[GroupKey]*group{}, sizes: map[string]int{}}
+		if spec.Placement != "" {
+			l.view = p.in.Views[spec.Placement]
+			if l.view == nil {
+				l.view = &View{}
+			}
+			for _, key := range l.view.believed.Groups {
+				l.sizes[key.Name]++
+			}
+		}
+		p.lanes = append(p.lanes, l)
+		p.laneOf[spec.Name] = i
+	}
+}
+
+// gather sorts the clusters, finds where each stands and what state it is in.
+func (p *planner) gather() {
+	type named struct {
+		name    string
+		cluster *Cluster
+	}
+	clusters := make([]named, len(p.in.Clusters))
+	for i := range p.in.Clusters {
+		clusters[i] = named{p.in.Clusters[i].Name, &p.in.Clusters[i]}
+	}
+	slices.SortFunc(clusters, func(a, b named) int { return strings.Compare(a.name, b.name) })
+	p.out.Absent = map[string]time.Time{}
+	p.members = make([]member, len(clusters))
+	for i := range clusters {
+		m := &p.members[i]
+		m.Cluster = clusters[i].cluster
+		m.desired = m.DesiredID
+		if m.Work != nil && !m.wanted() && m.Work.Revision == p.in.Revision {
+			// Nobody computes an id for a cluster that is on its way out.
+			m.desired = m.Work.ID
+		}
+		p.locate(m)
+		p.classify(m)
+		if m.group != nil {
+			m.group.members = append(m.group.members, m)
+		}
+	}
+	for _, l := range p.lanes {
+		l.sortGroups()
+	}
+}
+
+// classify gives a cluster its state.
+func (p *planner) classify(m *member) {
+	if m.Work != nil {
+		t := terms{minSuccess: m.Work.MinSuccessTime, paused: p.paused != nil, resumedAt: p.out.Record.ResumedAt}
+		if m.group != nil {
+			t.minSuccess, t.deadline = m.group.lane.soak(), m.group.lane.Strategy.ProgressDeadline
+		}
+		m.judged = judge(m.Cluster, t, p.now)
+		p.at(m.until)
+	}
+	m.state = m.judged.state
+	switch {
+	case m.RenderError != "" && m.wanted():
+		m.state, m.until = Failed, time.Time{}
+	case m.Work == nil || m.desired == "" || m.Work.ID != m.desired || m.Work.Deleting:
+		m.state, m.until = Pending, time.Time{}
+	}
+	// All that needs the work is asked here, while it is in the processor's cache.
+	m.shownAs, m.stale = m.shown(), p.refreshable(m) && p.differs(m)
+	m.unwanted = m.Work != nil && !m.Work.Deleting && (!m.Exists || p.unselected(m))
+	if m.state != Pending && m.wantsLease {
+		p.readLease(m)
+	}
+}
+
+// readLease asks for a sign of life: the first reading is what the later ones are
+// compared with.
+func (p *planner) readLease(m *member) {
+	p.out.ReadLeases = append(p.out.ReadLeases, m.Name)
+	wait := leasePoll
+	if m.stamps.Lease == "" {
+		wait = leaseFirst
+	}
+	p.at(p.now.Add(wait))
+}
+
+// wanted tells whether a target selects the cluster, or its namespace may use it.
+func (m *member) wanted() bool { return m.Exists && m.Selected }
+
+// soak is the lane's minSuccessTime; type All has none.
+func (l *lane) soak() time.Duration {
+	if l.Strategy.Type == All {
+		return 0
+	}
+	return l.Strategy.MinSuccessTime
+}

@@ -1,0 +1,171 @@
+package rollout
+
+import (
+	"flag"
+	"fmt"
+	"math/rand"
+	"os"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
+	if !given {
+		// A history is some hundred plans.
+		if err := flag.Set("rapid.checks", "30"); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// events in one random history.
+const events = 22
+
+// TestProperties plays random histories; judge_test.go has what must hold in each plan.
+func TestProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := newHistory(func(n int, label string) int { return rapid.IntRange(0, n-1).Draw(t, label) })
+		if err := h.play(events); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// seeded plays one history of a seed with a planner.
+func seeded(seed int64, plan func(Input, time.Time) Result) error {
+	r := rand.New(rand.NewSource(seed))
+	h := newHistory(func(n int, _ string) int { return r.Intn(n) })
+	h.plan = plan
+	return h.play(events)
+}
+
+// TestSeeds plays histories that are the same in every run.
+func TestSeeds(t *testing.T) {
+	for seed := range int64(20) {
+		if err := seeded(seed, Plan); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// mutations are planners that are broken on purpose: each has to be found out.
+var mutations = map[string]func(Input, time.Time) Result{
+	"admits to a closed group": func(in Input, now time.Time) Result {
+		return admitMore(in, now, func(_ Result, c ClusterResult) bool { return c.Reason == WaitingForGroup })
+	},
+	"goes on after a breach": func(in Input, now time.Time) Result {
+		return admitMore(in, now, func(_ Result, c ClusterResult) bool { return c.Reason == FailureBudgetExceeded })
+	},
+	"admits while paused or held": func(in Input, now time.Time) Result {
+		return admitMore(in, now, func(r Result, c ClusterResult) bool { return r.Hold != nil && c.InLane })
+	},
+	"believes every snapshot at once": func(in Input, now time.Time) Result {
+		views := map[string]*View{}
+		for name, v := range in.Views {
+			if v != nil {
+				hasty := *v
+				hasty.settle = 0
+				views[name] = &hasty
+			}
+		}
+		in.Views = views
+		return Plan(in, now)
+	},
+	"removes at once": func(in Input, now time.Time) Result { in.RemovalGrace = 0; return Plan(in, now) },
+	"removes what is unreachable": func(in Input, now time.Time) Result {
+		return Plan(changed(in, func(c *Cluster) { c.Unreachable = false }), now)
+	},
+	"forgets the soak": func(in Input, now time.Time) Result {
+		return Plan(changed(in, func(c *Cluster) {
+			if !c.Work.Stamps.ReadySeenAt.IsZero() {
+				c.Work.Stamps.ReadySeenAt = c.Work.Stamps.ReadySeenAt.Add(-20 * time.Second)
+			}
+		}), now)
+	},
+	"takes an old word for a sign of life": func(in Input, now time.Time) Result {
+		return Plan(changed(in, func(c *Cluster) {
+			if s := &c.Work.Stamps; !s.SoakedSeenAt.IsZero() {
+				s.SoakedSeenAt = s.SoakedSeenAt.Add(time.Hour)
+			}
+		}), now)
+	},
+	"takes the verdict of the last admission": func(in Input, now time.Time) Result {
+		return Plan(changed(in, func(c *Cluster) { c.Work.Verdict.Admission = c.Work.Admission }), now)
+	},
+	"never rechecks": func(in Input, now time.Time) Result {
+		r := Plan(in, now)
+		r.RecheckAfter = 0
+		return r
+	},
+	"depends on the order": func(in Input, now time.Time) Result {
+		r := Plan(in, now)
+		r.Sentence += in.Clusters[0].Name
+		return r
+	},
+	"never rests": func(in Input, now time.Time) Result {
+		r := Plan(in, now)
+		for _, c := range in.Clusters {
+			if c.Work != nil && len(r.Stamp) == 0 {
+				r.Stamp = append(r.Stamp, Stamp{Cluster: c.Name, Stamps: c.Work.Stamps})
+			}
+		}
+		return r
+	},
+	"never opens the last group": func(in Input, now time.Time) Result {
+		r := Plan(in, now)
+		var kept []Admit
+		for _, a := range r.Admit {
+			if a.Place.Name != "prod" {
+				kept = append(kept, a)
+			}
+		}
+		r.Admit = kept
+		return r
+	},
+}
+
+func admitMore(in Input, now time.Time, which func(Result, ClusterResult) bool) Result {
+	r := Plan(in, now)
+	for _, c := range r.Clusters {
+		if c.State == Pending && c.InLane && which(r, c) {
+			r.Admit = append(r.Admit, Admit{Cluster: c.Name, Place: c.Place, ID: in.Revision, Revision: in.Revision, Stamps: Stamps{AdmittedAt: now}})
+		}
+	}
+	return r
+}
+
+// changed lets f falsify every cluster that has a work.
+func changed(in Input, f func(*Cluster)) Input {
+	list := make([]Cluster, 0, len(in.Clusters))
+	for _, c := range in.Clusters {
+		if c.Work != nil {
+			w := *c.Work
+			c.Work = &w
+			f(&c)
+		}
+		list = append(list, c)
+	}
+	in.Clusters = list
+	return in
+}
+
+// TestMutations shows that the properties can fail.
+func TestMutations(t *testing.T) {
+	for name, plan := range mutations {
+		t.Run(name, func(t *testing.T) {
+			for seed := range int64(60) {
+				if err := seeded(seed, plan); err != nil {
+					t.Logf("found by seed %d: %.300s", seed, fmt.Sprint(err))
+					return
+				}
+			}
+			t.Error("not found out")
+		})
+	}
+}

@@ -1,0 +1,48 @@
+package rollout
+
+// Reason is one word of a closed list: why a cluster, a group or a rollout is not further.
+type Reason string
+
+// The reasons.
+const (
+	Complete              Reason = "Complete"
+	InProgress            Reason = "InProgress"
+	NoClusters            Reason = "NoClusters"
+	Paused                Reason = "Paused"
+	WaitingForGroup       Reason = "WaitingForGroup"
+	SoakingReason         Reason = "Soaking"
+	FailureBudgetExceeded Reason = "FailureBudgetExceeded"
+	MaxConcurrency        Reason = "MaxConcurrency"
+	MandatoryGroupMissing Reason = "MandatoryGroupMissing"
+	PlacementNotFound     Reason = "PlacementNotFound"
+	PlacementInconsistent Reason = "PlacementInconsistent"
+	PlacementSettling     Reason = "PlacementSettling"
+	EmptyDecisionGroup    Reason = "EmptyDecisionGroup"
+	NotInPlacement        Reason = "NotInPlacement"
+	Unreachable           Reason = "Unreachable"
+	PolicyMissing         Reason = "PolicyMissing"
+	PolicyConflict        Reason = "PolicyConflict"
+	StrategyInvalid       Reason = "StrategyInvalid"
+	BundleInvalid         Reason = "BundleInvalid"
+	BindingMissing        Reason = "BindingMissing"
+	RenderFailed          Reason = "RenderFailed"
+	TooLarge              Reason = "TooLarge"
+	WorkRefused           Reason = "WorkRefused"
+	AddOnNotInstalled     Reason = "AddOnNotInstalled"
+	Offline               Reason = "Offline"
+	WaitingForDependency  Reason = "WaitingForDependency"
+	Retrying              Reason = "Retrying"
+	NotReady              Reason = "NotReady"
+	DeadlineExceeded      Reason = "DeadlineExceeded"
+	// DeployFailed: the agent reported a terminal error.
+	DeployFailed     Reason = "DeployFailed"
+	NoLongerSelected Reason = "NoLongerSelected"
+	// RolloutSourceChanged holds what another source than the present one decided.
+	RolloutSourceChanged Reason = "RolloutSourceChanged"
+)
+
+// Hold is a reason and the sentence that goes with it.
+type Hold struct {
+	Reason   Reason
+	Sentence string
+}

@@ -1,0 +1,119 @@
+package rollout
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// clock is a time as sentences show it: absolute, so that a sentence stays the same
+// while nothing happens.
+func clock(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func manyAre(n int) string {
+	if n == 1 {
+		return "1 cluster is"
+	}
+	return fmt.Sprintf("%d clusters are", n)
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func names(members []*member, most int) string {
+	if len(members) == 0 || most <= 0 {
+		return ""
+	}
+	list := make([]string, 0, most)
+	for _, m := range members[:min(most, len(members))] {
+		list = append(list, m.Name)
+	}
+	more := ""
+	if n := len(members) - len(list); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return "(" + strings.Join(list, ", ") + more + ")"
+}
+
+// progressSentence says how far the group's unsettled clusters are, naming up to
+// five; or, when none is left, which failures are too many.
+func (g *group) progressSentence() string {
+	if len(g.holding) == 0 {
+		return g.failureSentence()
+	}
+	by := map[State][]*member{}
+	for _, m := range g.holding {
+		by[m.state] = append(by[m.state], m)
+	}
+	var parts []string
+	left := 5
+	for _, s := range []struct {
+		state State
+		word  string
+	}{{Progressing, "progressing"}, {Soaking, "soaking"}, {Pending, "pending"}} {
+		members := by[s.state]
+		n := len(members)
+		if n == 0 {
+			continue
+		}
+		word := s.word
+		if s.state == Soaking && !g.soaksTo.IsZero() {
+			word += " until " + clock(g.soaksTo)
+		}
+		if len(parts) == 0 {
+			parts = append(parts, fmt.Sprintf("%d of %s %s %s", n, plural(len(g.members)), isAre(n), word))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d %s %s", n, isAre(n), word))
+		}
+		if list := names(members, left); list != "" {
+			parts[len(parts)-1] += " " + list
+		}
+		left -= min(n, left)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return "1 cluster"
+	}
+	return fmt.Sprintf("%d clusters", n)
+}
+
+func (g *group) failureSentence() string {
+	return fmt.Sprintf("%d of %s failed %s, maxFailures is %d", g.failures, plural(len(g.members)), names(g.failing, 5), g.max)
+}
+
+// reason of an open group that has not passed: of its first progressing cluster,
+// then of a pending one, else the soak.
+func (g *group) reason() Reason {
+	if len(g.holding) == 0 {
+		return FailureBudgetExceeded
+	}
+	var pending *member
+	for _, m := range g.holding {
+		if m.state == Progressing {
+			return m.reason()
+		}
+		if m.state == Pending && pending == nil {
+			pending = m
+		}
+	}
+	if pending != nil {
+		return pending.reason()
+	}
+	return SoakingReason
+}
+
+// short cuts somebody else's message for a sentence.
+func short(message string) string {
+	const most = 200
+	if len(message) <= most {
+		return message
+	}
+	return strings.ToValidUTF8(message[:most], "") + "…"
+}

@@ -1,0 +1,240 @@
+package rollout
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+)
+
+// Source is where order and gates come from.
+type Source struct {
+	// Name is "RolloutPolicy/NAME", "ClusterManagementAddOn/fleet" or "Default".
+	Name string
+	// Hold is why the source cannot be used; nil if it can.
+	Hold *Hold
+	// Paused names the policy that is paused ("RolloutPolicy prod"); "" if none is.
+	Paused string
+	// ImplicitTargets is true when the bundle has no targets of its own and follows
+	// what the Placements decide.
+	ImplicitTargets bool
+	// NoTargets is true when the bundle has no targets of its own and no policy
+	// governs it, so that it targets nothing.
+	NoTargets bool
+	// Lanes side by side; a cluster in several belongs to the last.
+	Lanes []LaneSpec
+}
+
+// LaneSpec is one Placement with one strategy, validated.
+type LaneSpec struct {
+	// Name is unique in the source; it is shown and recorded.
+	Name string
+	// Placement is "namespace/name"; empty for the default lane, which every
+	// selected cluster is in.
+	Placement string
+	Strategy  Strategy
+}
+
+// StrategyType is OCM's word for a strategy.
+type StrategyType string
+
+// The strategies.
+const (
+	All                 StrategyType = "All"
+	Progressive         StrategyType = "Progressive"
+	ProgressivePerGroup StrategyType = "ProgressivePerGroup"
+)
+
+// Strategy is a validated OCM rollout strategy.
+type Strategy struct {
+	Type           StrategyType
+	MinSuccessTime time.Duration
+	// ProgressDeadline is 0 for None.
+	ProgressDeadline time.Duration
+	// MaxFailures is a number, or a percentage rounded up.
+	MaxFailures intstr.IntOrString
+	// Mandatory groups come first and tolerate no failure.
+	Mandatory []MandatoryGroup
+}
+
+// MandatoryGroup names a group, or its index where the name is empty.
+type MandatoryGroup struct {
+	Name  string
+	Index int
+}
+
+// SourceInput is what decides the source of a bundle's lanes.
+type SourceInput struct {
+	Bundle          *fleet.Bundle
+	NamespaceLabels map[string]string
+	// Policies of the bundle's namespace, in any order.
+	Policies []*v1alpha1.RolloutPolicy
+	// AddOn is the ClusterManagementAddOn `fleet`; nil if it does not exist.
+	AddOn *addonv1beta1.ClusterManagementAddOn
+	// HasDefaultGroup is true when the namespace has a ClusterGroup `default`.
+	HasDefaultGroup bool
+}
+
+// ResolveSource finds where a bundle's lanes come from.
+func ResolveSource(in SourceInput) Source {
+	implicit := implicitTargets(in.Bundle, in.HasDefaultGroup)
+	policy, name, hold := findPolicy(in)
+	var s Source
+	switch {
+	case hold != nil:
+		s = Source{Name: name, Hold: hold, ImplicitTargets: implicit}
+	case policy != nil:
+		s = policySource(policy)
+		s.ImplicitTargets = implicit
+	default:
+		s = addOnSource(in.AddOn)
+		s.NoTargets = implicit
+	}
+	if s.Hold == nil && partitioned(in.Bundle.Spec.RolloutStrategy) {
+		s.Hold = &Hold{StrategyInvalid, field.Forbidden(field.NewPath("spec", "rolloutStrategy"), unsupported).Error()}
+		s.Lanes = nil
+	}
+	return s
+}
+
+// unsupported is said of what the API has and the planner does not do yet.
+const unsupported = "not supported yet"
+
+// implicitTargets tells whether the bundle has no targets of its own: none, or only
+// the one that Fleet's CLI writes where nobody asked for any.
+func implicitTargets(b *fleet.Bundle, hasDefaultGroup bool) bool {
+	switch targets := b.Spec.Targets; len(targets) {
+	case 0:
+		return true
+	case 1:
+		t := targets[0]
+		return !hasDefaultGroup && t.Name == defaultTarget && t.ClusterGroup == defaultTarget &&
+			t.ClusterName == "" && t.ClusterSelector == nil && t.ClusterGroupSelector == nil && !t.DoNotDeploy
+	}
+	return false
+}
+
+const defaultTarget = "default"
+
+func partitioned(s *fleet.RolloutStrategy) bool {
+	return s != nil && (s.MaxUnavailable != nil || s.MaxUnavailablePartitions != nil || s.AutoPartitionSize != nil ||
+		s.AutoPartitionThreshold != nil || s.MaxNew != nil || len(s.Partitions) > 0)
+}
+
+// findPolicy finds the policy that governs the bundle, nil if none does, or says
+// why that cannot be told.
+func findPolicy(in SourceInput) (*v1alpha1.RolloutPolicy, string, *Hold) {
+	if name := in.Bundle.Labels[v1alpha1.LabelRolloutPolicy]; name != "" {
+		for _, p := range in.Policies {
+			if p.Name == name {
+				return p, policyName(p.Name), nil
+			}
+		}
+		return nil, policyName(name), &Hold{PolicyMissing, fmt.Sprintf("RolloutPolicy %s, which the bundle names by label, does not exist", name)}
+	}
+	policies := slices.Clone(in.Policies)
+	slices.SortFunc(policies, func(a, b *v1alpha1.RolloutPolicy) int { return cmp.Compare(a.Name, b.Name) })
+	var found []*v1alpha1.RolloutPolicy
+	for _, p := range policies {
+		if p.Spec.BundleSelector == nil {
+			continue
+		}
+		selector, err := metav1.LabelSelectorAsSelector(p.Spec.BundleSelector)
+		if err != nil {
+			return nil, policyName(p.Name), &Hold{StrategyInvalid, fmt.Sprintf("RolloutPolicy %s: spec.bundleSelector: %v", p.Name, err)}
+		}
+		if selector.Matches(labels.Set(in.Bundle.Labels)) {
+			found = append(found, p)
+		}
+	}
+	switch {
+	case len(found) > 1:
+		return nil, policyName(found[0].Name), &Hold{PolicyConflict, fmt.Sprintf("%d RolloutPolicies select the bundle, among them %s and %s", len(found), found[0].Name, found[1].Name)}
+	case len(found) == 1:
+		return found[0], policyName(found[0].Name), nil
+	case in.NamespaceLabels[v1alpha1.LabelRolloutPolicy] == v1alpha1.RolloutPolicyRequired:
+		return nil, "Default", &Hold{PolicyMissing, "the namespace requires a RolloutPolicy and none selects the bundle"}
+	}
+	return nil, "", nil
+}
+
+func policyName(name string) string { return "RolloutPolicy/" + name }
+
+// policySource makes one lane of each of a policy's Placements.
+func policySource(policy *v1alpha1.RolloutPolicy) Source {
+	s := Source{Name: policyName(policy.Name)}
+	if policy.Spec.Paused {
+		s.Paused = "RolloutPolicy " + policy.Name
+	}
+	if errs := ValidatePolicy(policy); len(errs) > 0 {
+		s.Hold = invalid("RolloutPolicy "+policy.Name, errs)
+		return s
+	}
+	for i := range policy.Spec.PlacementRefs {
+		ref := &policy.Spec.PlacementRefs[i]
+		strategy, _ := parseStrategy(&ref.RolloutStrategy, nil)
+		s.Lanes = append(s.Lanes, LaneSpec{Name: ref.Name, Placement: policy.Namespace + "/" + ref.Name, Strategy: strategy})
+	}
+	return s
+}
+
+// addOnSource makes one lane of each Placement of the add-on if any of them is
+// progressive, else the default lane of all selected clusters.
+func addOnSource(addOn *addonv1beta1.ClusterManagementAddOn) Source {
+	if addOn == nil || !progressive(addOn) {
+		return Source{Name: "Default", Lanes: []LaneSpec{{Name: DefaultLane, Strategy: Strategy{Type: All}}}}
+	}
+	s := Source{Name: "ClusterManagementAddOn/" + addOn.Name}
+	path := field.NewPath("spec", "installStrategy", "placements")
+	seen := map[string]bool{}
+	var errs field.ErrorList
+	for i := range addOn.Spec.InstallStrategy.Placements {
+		ref := &addOn.Spec.InstallStrategy.Placements[i]
+		name := ref.Namespace + "/" + ref.Name
+		if seen[name] {
+			errs = append(errs, field.Duplicate(path.Index(i), name))
+		}
+		seen[name] = true
+		strategy, wrong := parseStrategy(&ref.RolloutStrategy, path.Index(i).Child("rolloutStrategy"))
+		errs = append(errs, wrong...)
+		s.Lanes = append(s.Lanes, LaneSpec{Name: name, Placement: name, Strategy: strategy})
+	}
+	if len(errs) > 0 {
+		s.Hold, s.Lanes = invalid("ClusterManagementAddOn "+addOn.Name, errs), nil
+	}
+	return s
+}
+
+func progressive(addOn *addonv1beta1.ClusterManagementAddOn) bool {
+	if addOn.Spec.InstallStrategy.Type != addonv1beta1.AddonInstallStrategyPlacements {
+		return false
+	}
+	return slices.ContainsFunc(addOn.Spec.InstallStrategy.Placements, func(p addonv1beta1.PlacementStrategy) bool {
+		t := p.RolloutStrategy.Type
+		return t == clusterv1alpha1.Progressive || t == clusterv1alpha1.ProgressivePerGroup
+	})
+}
+
+// invalid holds a source for what is wrong with its object, naming up to five fields.
+func invalid(object string, errs field.ErrorList) *Hold {
+	var list []string
+	for _, err := range errs[:min(5, len(errs))] {
+		list = append(list, err.Error())
+	}
+	sentence := object + ": " + strings.Join(list, "; ")
+	if n := len(errs) - len(list); n > 0 {
+		sentence += fmt.Sprintf("; and %d more", n)
+	}
+	return &Hold{StrategyInvalid, sentence}
+}

@@ -1,0 +1,148 @@
+package rollout
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
+
+	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+)
+
+func addOnWith(strategies ...clusterv1alpha1.RolloutStrategy) *addonv1beta1.ClusterManagementAddOn {
+	a := &addonv1beta1.ClusterManagementAddOn{ObjectMeta: metav1.ObjectMeta{Name: "fleet"}}
+	a.Spec.InstallStrategy.Type = addonv1beta1.AddonInstallStrategyPlacements
+	for i, s := range strategies {
+		a.Spec.InstallStrategy.Placements = append(a.Spec.InstallStrategy.Placements, addonv1beta1.PlacementStrategy{
+			PlacementRef: addonv1beta1.PlacementRef{Namespace: "ocm", Name: string(rune('a' + i))}, RolloutStrategy: s,
+		})
+	}
+	return a
+}
+
+func selecting(p *v1alpha1.RolloutPolicy, key, value string) *v1alpha1.RolloutPolicy {
+	p.Spec.BundleSelector = &metav1.LabelSelector{}
+	if key != "" {
+		p.Spec.BundleSelector.MatchLabels = map[string]string{key: value}
+	}
+	return p
+}
+
+func TestResolveSource(t *testing.T) {
+	all := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}
+	progressive := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{}}
+	ref := v1alpha1.PlacementRef{Name: "place", RolloutStrategy: ocmPerGroup()}
+	paused := selecting(policyOf("p", ref), "", "")
+	paused.Spec.Paused = true
+	unclear := selecting(policyOf("a", ref), "", "")
+	unclear.Spec.BundleSelector.MatchExpressions = []metav1.LabelSelectorRequirement{{Key: "x", Operator: "Near"}}
+	tests := map[string]struct {
+		labels, namespace map[string]string
+		policies          []*v1alpha1.RolloutPolicy
+		addOn             *addonv1beta1.ClusterManagementAddOn
+		want              string
+		lanes             string
+		hold              Reason
+		says, paused      string
+	}{
+		"nothing":                         {want: "Default", lanes: "default()All"},
+		"an add-on without Placements":    {addOn: &addonv1beta1.ClusterManagementAddOn{}, want: "Default", lanes: "default()All"},
+		"an add-on with type All":         {addOn: addOnWith(all), want: "Default", lanes: "default()All"},
+		"a progressive add-on":            {addOn: addOnWith(all, ocmPerGroup()), want: "ClusterManagementAddOn/fleet", lanes: "ocm/a(ocm/a)All ocm/b(ocm/b)ProgressivePerGroup"},
+		"an add-on with type Progressive": {addOn: addOnWith(progressive), want: "ClusterManagementAddOn/fleet", hold: StrategyInvalid, says: "spec.installStrategy.placements[0].rolloutStrategy.type"},
+		"an add-on without a struct":      {addOn: addOnWith(clusterv1alpha1.RolloutStrategy{Type: "ProgressivePerGroup"}), want: "ClusterManagementAddOn/fleet", hold: StrategyInvalid, says: "progressivePerGroup: Required"},
+		"a policy that selects by label":  {labels: map[string]string{"team": "x"}, policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", ref), "team", "x")}, addOn: addOnWith(ocmPerGroup()), want: "RolloutPolicy/p", lanes: "place(app/place)ProgressivePerGroup"},
+		"a policy that selects others":    {labels: map[string]string{"team": "y"}, policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", ref), "team", "x")}, want: "Default", lanes: "default()All"},
+		"an unset selector selects none":  {policies: []*v1alpha1.RolloutPolicy{policyOf("p", ref)}, want: "Default", lanes: "default()All"},
+		"an empty selector selects all":   {policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", ref), "", "")}, want: "RolloutPolicy/p", lanes: "place(app/place)ProgressivePerGroup"},
+		"two that select": {policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("b", ref), "", ""), selecting(policyOf("a", ref), "", "")},
+			want: "RolloutPolicy/a", hold: PolicyConflict, says: "among them a and b"},
+		"the named one wins over two that select": {labels: map[string]string{v1alpha1.LabelRolloutPolicy: "c"},
+			policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("b", ref), "", ""), selecting(policyOf("a", ref), "", ""), policyOf("c", ref)},
+			want:     "RolloutPolicy/c", lanes: "place(app/place)ProgressivePerGroup"},
+		"the named one is missing": {labels: map[string]string{v1alpha1.LabelRolloutPolicy: "c"}, policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("b", ref), "", "")},
+			want: "RolloutPolicy/c", hold: PolicyMissing, says: "RolloutPolicy c"},
+		"required and none": {namespace: map[string]string{v1alpha1.LabelRolloutPolicy: "required"}, want: "Default", hold: PolicyMissing, says: "requires a RolloutPolicy"},
+		"required and there": {namespace: map[string]string{v1alpha1.LabelRolloutPolicy: "required"}, policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", ref), "", "")},
+			want: "RolloutPolicy/p", lanes: "place(app/place)ProgressivePerGroup"},
+		"a paused policy": {policies: []*v1alpha1.RolloutPolicy{paused}, want: "RolloutPolicy/p", lanes: "place(app/place)ProgressivePerGroup", paused: "RolloutPolicy p"},
+		"an invalid policy": {policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", v1alpha1.PlacementRef{Name: "a", RolloutStrategy: progressive}), "", "")},
+			want: "RolloutPolicy/p", hold: StrategyInvalid, says: "spec.placementRefs[0].rolloutStrategy.type"},
+		"a selector that cannot be read may mean this bundle": {policies: []*v1alpha1.RolloutPolicy{unclear}, want: "RolloutPolicy/a", hold: StrategyInvalid, says: "bundleSelector"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			for range 2 {
+				s := ResolveSource(SourceInput{
+					Bundle: &fleet.Bundle{ObjectMeta: metav1.ObjectMeta{Namespace: "app", Name: "web", Labels: tt.labels}}, NamespaceLabels: tt.namespace,
+					Policies: tt.policies, AddOn: tt.addOn,
+				})
+				slices.Reverse(tt.policies)
+				var lanes []string
+				for _, l := range s.Lanes {
+					lanes = append(lanes, l.Name+"("+l.Placement+")"+string(l.Strategy.Type))
+				}
+				hold := Hold{}
+				if s.Hold != nil {
+					hold = *s.Hold
+				}
+				if s.Name != tt.want || strings.Join(lanes, " ") != tt.lanes || hold.Reason != tt.hold || s.Paused != tt.paused {
+					t.Errorf("%s %v %v %q; want %s %q %s", s.Name, lanes, hold, s.Paused, tt.want, tt.lanes, tt.hold)
+				}
+				if !strings.Contains(hold.Sentence, tt.says) {
+					t.Errorf("sentence %q does not say %q", hold.Sentence, tt.says)
+				}
+			}
+		})
+	}
+}
+
+func TestPartitionsAreRefused(t *testing.T) {
+	n := 3
+	b := &fleet.Bundle{}
+	b.Spec.RolloutStrategy = &fleet.RolloutStrategy{}
+	if s := ResolveSource(SourceInput{Bundle: b}); s.Hold != nil {
+		t.Errorf("an empty strategy is held: %v", s.Hold)
+	}
+	b.Spec.RolloutStrategy.MaxNew = &n
+	s := ResolveSource(SourceInput{Bundle: b})
+	want := &Hold{StrategyInvalid, "spec.rolloutStrategy: Forbidden: not supported yet"}
+	if diff := cmp.Diff(want, s.Hold); diff != "" || len(s.Lanes) > 0 {
+		t.Errorf("lanes %v, hold (-want +got):\n%s", s.Lanes, diff)
+	}
+}
+
+func TestImplicitTargets(t *testing.T) {
+	implicit := fleet.BundleTarget{Name: "default", ClusterGroup: "default"}
+	narrowed := implicit
+	narrowed.ClusterSelector = &metav1.LabelSelector{}
+	policy := selecting(policyOf("p", v1alpha1.PlacementRef{Name: "a"}), "", "")
+	tests := map[string]struct {
+		targets      []fleet.BundleTarget
+		group        bool
+		policies     []*v1alpha1.RolloutPolicy
+		want, wantNo bool
+	}{
+		"none, with a policy":              {nil, false, []*v1alpha1.RolloutPolicy{policy}, true, false},
+		"none, without":                    {nil, false, nil, false, true},
+		"the default one":                  {[]fleet.BundleTarget{implicit}, false, []*v1alpha1.RolloutPolicy{policy}, true, false},
+		"the default one without a policy": {[]fleet.BundleTarget{implicit}, false, nil, false, true},
+		"the group default exists":         {[]fleet.BundleTarget{implicit}, true, []*v1alpha1.RolloutPolicy{policy}, false, false},
+		"somebody changed it":              {[]fleet.BundleTarget{narrowed}, false, []*v1alpha1.RolloutPolicy{policy}, false, false},
+		"two":                              {[]fleet.BundleTarget{implicit, {Name: "x"}}, false, []*v1alpha1.RolloutPolicy{policy}, false, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := &fleet.Bundle{Spec: fleet.BundleSpec{Targets: tt.targets}}
+			s := ResolveSource(SourceInput{Bundle: b, Policies: tt.policies, HasDefaultGroup: tt.group})
+			if s.ImplicitTargets != tt.want || s.NoTargets != tt.wantNo {
+				t.Errorf("implicit %v, none %v", s.ImplicitTargets, s.NoTargets)
+			}
+		})
+	}
+}

@@ -1,0 +1,136 @@
+package rollout
+
+import "fmt"
+
+// tell fills in everything that is for people.
+func (p *planner) tell() {
+	failed, left := []*member{}, []*member{}
+	p.out.Clusters = make([]ClusterResult, 0, len(p.members))
+	for i := range p.members {
+		m := &p.members[i]
+		if m.Work == nil && !m.selected {
+			continue
+		}
+		p.out.Clusters = append(p.out.Clusters, p.clusterResult(m))
+		if !p.tells(m) {
+			continue
+		}
+		p.out.Counts.add(m.state)
+		switch {
+		case m.state.Failure():
+			failed = append(failed, m)
+		case m.state != Done:
+			left = append(left, m)
+		}
+	}
+	for _, l := range p.lanes {
+		p.out.Lanes = append(p.out.Lanes, p.laneResult(l))
+		p.out.Breached = p.out.Breached || l.breached != nil
+		if p.out.Current == nil && l.current != nil {
+			place := l.current.place()
+			p.out.Current = &place
+		}
+	}
+	p.out.Complete = p.out.Counts.Total > 0 && p.out.Counts.Done == p.out.Counts.Total
+	p.summarize(failed, left)
+	if !p.next.IsZero() {
+		p.out.RecheckAfter = p.next.Sub(p.now)
+	}
+}
+
+// tells whether a cluster is counted: selected, a member, or, while nobody can say
+// what is selected, one that has the bundle.
+func (p *planner) tells(m *member) bool {
+	unknown := len(p.in.Blocks) > 0 || p.in.Source.Hold != nil
+	return m.selected || m.group != nil || (unknown && m.Exists && m.Work != nil)
+}
+
+// summarize picks the one thing to tell about the rollout.
+func (p *planner) summarize(failed, left []*member) {
+	h := Hold{Complete, fmt.Sprintf("%s done", manyAre(p.out.Counts.Done))}
+	switch stop := p.firstStop(); {
+	case p.out.Hold != nil:
+		h = *p.out.Hold
+	case stop != nil:
+		h = *stop
+	case p.out.Counts.Total == 0 && p.in.Source.NoTargets:
+		h = Hold{NoClusters, "the bundle has no targets and no RolloutPolicy governs it"}
+	case p.out.Counts.Total == 0:
+		h = Hold{NoClusters, "no cluster is selected"}
+	case len(left) > 0:
+		h = Hold{left[0].reason(), fmt.Sprintf("%s not done %s: %s", manyAre(len(left)), names(left, 5), left[0].sentence())}
+	case len(failed) > 0:
+		h = Hold{failed[0].reason(), fmt.Sprintf("every group passed; %s not done %s: %s", manyAre(len(failed)), names(failed, 5), failed[0].sentence())}
+	}
+	p.out.Reason, p.out.Sentence = h.Reason, h.Sentence
+}
+
+// firstStop is what holds the first lane that is not through.
+func (p *planner) firstStop() *Hold {
+	for _, l := range p.lanes {
+		switch {
+		case l.held != nil:
+			return l.held
+		case l.breached != nil:
+			return &l.breached.breach
+		case l.current != nil:
+			return &Hold{l.current.reason(), fmt.Sprintf("waiting for group %s: %s", l.current.label, l.current.progressSentence())}
+		}
+	}
+	return nil
+}
+
+func (p *planner) laneResult(l *lane) LaneResult {
+	r := LaneResult{Name: l.Name, Type: string(l.Strategy.Type), Hold: l.held}
+	for _, g := range l.groups {
+		gr := GroupResult{
+			GroupKey: g.GroupKey, Open: g.open && p.held == nil && l.held == nil, Passed: g.passed, Breached: g.failures > g.max,
+			MaxFailures: g.max, Counts: g.counts, OpenedAt: g.openedAt, NextAt: g.nextAt,
+		}
+		gr.Reason, gr.Sentence = p.groupStop(g)
+		blamed := g.holding
+		if gr.Breached {
+			blamed = g.failing
+		}
+		for _, m := range blamed {
+			gr.Holding = append(gr.Holding, m.Name)
+		}
+		r.Groups = append(r.Groups, gr)
+	}
+	return r
+}
+
+// groupStop is why a group has not passed.
+func (p *planner) groupStop(g *group) (Reason, string) {
+	l := g.lane
+	switch {
+	case g.passed && g.failures == 0:
+		return Complete, fmt.Sprintf("%s done", manyAre(g.counts.Done))
+	case g.passed:
+		return Complete, "passed: " + g.failureSentence()
+	case p.out.Hold != nil:
+		return p.out.Hold.Reason, p.out.Hold.Sentence
+	case l.held != nil:
+		return l.held.Reason, l.held.Sentence
+	case g.failures > g.max:
+		return FailureBudgetExceeded, g.failureSentence()
+	case !g.open:
+		return g.closed.Reason, g.closed.Sentence
+	case l.breached != nil && g.counts.Pending > 0:
+		return l.breached.breach.Reason, l.breached.breach.Sentence
+	}
+	return g.reason(), g.progressSentence()
+}
+
+func (p *planner) clusterResult(m *member) ClusterResult {
+	r := ClusterResult{
+		Name: m.Name, InLane: m.group != nil, Selected: m.selected, State: m.state, Shown: m.shownAs,
+		Reason: m.reason(), Sentence: m.sentence(), Until: m.until,
+	}
+	if m.group != nil {
+		r.Place = m.group.place()
+	} else if m.Work != nil {
+		r.Place = m.Work.Place
+	}
+	return r
+}
