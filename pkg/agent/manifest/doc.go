@@ -1,0 +1,3 @@
+// Package manifest owns the text form of Kubernetes objects: it splits YAML and
+// JSON streams into objects and names the objects of a rendered release.
+package manifest

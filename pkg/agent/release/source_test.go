@@ -1,0 +1,197 @@
+package release
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"open-cluster-management.io/fleet-addon/pkg/agent/fault"
+	v1alpha1 "open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/content"
+)
+
+const (
+	chartYAML = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
+	configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  text: \"{{ .Values.x }}\"\n"
+)
+
+func files(nameAndData ...string) []content.File {
+	var out []content.File
+	for i := 0; i < len(nameAndData); i += 2 {
+		out = append(out, content.File{Name: nameAndData[i], Data: []byte(nameAndData[i+1])})
+	}
+	return out
+}
+
+func render(t *testing.T, s *Source) string {
+	t.Helper()
+	vals, err := chartutil.ToRenderValues(s.chart, s.values, chartutil.ReleaseOptions{Name: "web"}, chartutil.DefaultCapabilities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rendered, err := engine.Render(s.chart, vals)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, text := range rendered {
+		out.WriteString(text)
+	}
+	return out.String()
+}
+
+func TestNewSource(t *testing.T) {
+	dir := func(w *Want) { w.Options.Helm.Chart = "./charts/web" }
+	tests := map[string]struct {
+		want     Want
+		files    []content.File
+		values   string
+		rendered string
+		wantErr  string
+	}{
+		"a chart at the root is templated": {
+			wanted(), files("Chart.yaml", chartYAML, "values.yaml", "x: one", "templates/a.yaml", configMap), "x: two", `text: "two"`, "",
+		},
+		"a chart in a folder": {
+			wanted(dir), files("charts/web/Chart.yaml", chartYAML, "charts/web/templates/a.yaml", configMap, "b.yaml", "no"), "x: two", `text: "two"`, "",
+		},
+		"raw YAML is not templated": {
+			wanted(), files("a.yaml", configMap), "x: two", `"text":"{{ .Values.x }}"`, "",
+		},
+		"raw files of any name": {
+			wanted(), files("sub/_a.yml", configMap), "", `"name":"a"`, "",
+		},
+		"other files are left out": {
+			wanted(), files("a.yaml", configMap, "README.md", "# x", "fleet.yaml", "x: 1", "overlays/dev/b.yaml", "x: 1"), "", `"name":"a"`, "",
+		},
+		"a document without kind": {
+			wanted(), files("a.yaml", configMap, "b/values.yaml", "x: 1"), "", "", "b/values.yaml: document 1: apiVersion is missing",
+		},
+		"bad YAML":         {wanted(), files("a.yaml", "a: b: c"), "", "", "a.yaml: document 1"},
+		"no object at all": {wanted(), files("README.md", "# x"), "", "", "has no chart and no Kubernetes object"},
+		"no chart where the option says": {
+			wanted(dir), files("Chart.yaml", chartYAML), "", "", "helm.chart: the bundle has no file charts/web/Chart.yaml",
+		},
+		"a chart that is none":   {wanted(), files("Chart.yaml", "x: 1"), "", "", "chart .: "},
+		"a library":              {wanted(), files("Chart.yaml", chartYAML+"type: library\n"), "", "", "library"},
+		"a missing dependency":   {wanted(), files("Chart.yaml", chartYAML+"dependencies: [{name: db, version: 1.0.0}]\n"), "", "", "db"},
+		"kustomize":              {wanted(), files("kustomization.yaml", "resources: []"), "", "", "kustomization.yaml: kustomize is not supported"},
+		"values that are no map": {wanted(), files("Chart.yaml", chartYAML), "secret-value", "", "the Helm values are no YAML map"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			s, err := NewSource(tc.want, tc.files, []byte(tc.values))
+			if tc.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+					t.Fatalf("error %v, want %q", err, tc.wantErr)
+				}
+				if fault.KindOf(err) != fault.Terminal || strings.Contains(err.Error(), "secret-value") {
+					t.Errorf("not terminal, or with a value: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := render(t, s); !strings.Contains(got, tc.rendered) {
+				t.Errorf("rendered %s", got)
+			}
+		})
+	}
+}
+
+func TestWantOf(t *testing.T) {
+	tests := map[string]struct {
+		options fleet.BundleDeploymentOptions
+		wantErr string
+	}{
+		"nothing set": {fleet.BundleDeploymentOptions{}, ""},
+		"what is supported": {fleet.BundleDeploymentOptions{
+			DefaultNamespace: "x", KeepResources: true, Helm: &fleet.HelmOptions{Force: true, TakeOwnership: true, MaxHistory: 3},
+		}, ""},
+		"several": {fleet.BundleDeploymentOptions{
+			ServiceAccount: "x", Helm: &fleet.HelmOptions{Atomic: true, WaitForJobs: true, Repo: "x", ValuesFrom: []fleet.ValuesFrom{{}}},
+		}, "spec.options: helm.atomic, helm.repo, helm.valuesFrom, helm.waitForJobs, serviceAccount not supported"},
+		"kustomize": {fleet.BundleDeploymentOptions{GitOpsBundleDeploymentOptions: fleet.GitOpsBundleDeploymentOptions{
+			Kustomize: &fleet.KustomizeOptions{Dir: "x"}, YAML: &fleet.YAMLOptions{Overlays: []string{"dev"}},
+		}}, "spec.options: kustomize.dir, yaml.overlays not supported"},
+		"the namespace's": {fleet.BundleDeploymentOptions{
+			NamespaceLabels: map[string]string{"a": "b"}, NamespaceAnnotations: map[string]string{"a": "b"},
+			DownstreamResources: []fleet.DownstreamResource{{}}, AllowedTargetNamespaceSelector: &metav1.LabelSelector{},
+		}, "spec.options: allowedTargetNamespaceSelector, downstreamResources, namespaceAnnotations, namespaceLabels not supported"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := WantOf(&v1alpha1.BundleDeployment{Spec: v1alpha1.BundleDeploymentSpec{Bundle: "a/b", Options: tc.options}})
+			if tc.wantErr == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), tc.wantErr) || fault.KindOf(err) != fault.Terminal {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func TestPostRenderer(t *testing.T) {
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, meta.RESTScopeNamespace)
+	mapper.Add(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, meta.RESTScopeRoot)
+	forced := func(w *Want) { w.Options.TargetNamespace = "team" }
+	deletes := func(w *Want) { w.Options.DeleteCRDResources = true }
+	const (
+		crd       = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: x\n"
+		namespace = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: x\n"
+		labels    = "  labels:\n    fleet.open-cluster-management.io/bundle-deployment: bd\n"
+	)
+	tests := map[string]struct {
+		want    Want
+		in, out string
+		wantErr string
+	}{
+		"the owner on top, not in templates": {
+			wanted(), "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: x}\nspec: {template: {metadata: {labels: {a: b}}}}\n",
+			"---\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n" + labels + "  name: x\nspec:\n  template:\n    metadata:\n      labels:\n        a: b\n", "",
+		},
+		"a CRD is kept": {
+			wanted(), crd, "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  annotations:\n    helm.sh/resource-policy: keep\n" + labels + "  name: x\n", "",
+		},
+		"a CRD goes if asked for": {
+			wanted(deletes), crd, "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n" + labels + "  name: x\n", "",
+		},
+		"a forced namespace": {
+			wanted(forced), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: other}\n",
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n" + labels + "  name: x\n  namespace: team\n", "",
+		},
+		"a forced namespace for a cluster-scoped object": {wanted(forced), namespace, "", "Namespace x: a cluster-scoped object cannot go"},
+		"a forced namespace for an unknown kind":         {wanted(forced), crd, "", "no matches for kind"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			out, err := postRenderer{want: tc.want, mapper: mapper}.Run(bytes.NewBufferString(tc.in))
+			if tc.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+					t.Errorf("error %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.out, out.String()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
