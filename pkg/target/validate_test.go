@@ -1,0 +1,134 @@
+package target
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	"sigs.k8s.io/yaml"
+)
+
+func encoded(t *testing.T, text string) string {
+	t.Helper()
+	var buf bytes.Buffer
+	z := gzip.NewWriter(&buf)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(buf.Bytes())
+}
+
+func TestValidate(t *testing.T) {
+	const files = "resources: [{name: a.yaml, content: x}]\n"
+	const chart = "resources: [{name: c/Chart.yaml, content: x}]\n"
+	cases := map[string]struct {
+		spec string
+		want []string
+	}{
+		"a plain bundle": {spec: files + "targets: [{clusterName: dev}, {clusterSelector: {}}]"},
+		"a chart in a folder": {spec: chart + `helm: {chart: c, releaseName: web, force: true, takeOwnership: true, maxHistory: 3, values: {a: 1}}
+namespace: web
+deleteCRDResources: true
+keepResources: true`},
+		"no files":                     {spec: "namespace: web", want: []string{"spec.resources: Required"}},
+		"a file without a name":        {spec: "resources: [{content: x}]", want: []string{"spec.resources[0].name: Required"}},
+		"a file outside":               {spec: "resources: [{name: ../a.yaml}]", want: []string{"spec.resources[0].name: Invalid"}},
+		"the folder above":             {spec: "resources: [{name: ..}]", want: []string{"spec.resources[0].name: Invalid"}},
+		"an absolute file":             {spec: "resources: [{name: /a.yaml}]", want: []string{"spec.resources[0].name: Invalid"}},
+		"a file with dots inside":      {spec: "resources: [{name: a/../b.yaml}]", want: []string{"spec.resources[0].name: Invalid"}},
+		"a backslash":                  {spec: `resources: [{name: 'a\b.yaml'}]`, want: []string{"spec.resources[0].name: Invalid"}},
+		"a file twice":                 {spec: "resources: [{name: a.yaml}, {name: b.yaml}, {name: a.yaml}]", want: []string{"spec.resources[2].name: Duplicate"}},
+		"an unknown encoding":          {spec: "resources: [{name: a.yaml, encoding: zip}]", want: []string{"spec.resources[0].encoding: Unsupported"}},
+		"a compressed file":            {spec: "resources: [{name: a.yaml, encoding: base64+gz, content: " + encoded(t, "x") + "}]"},
+		"a file that is not base64":    {spec: "resources: [{name: a.yaml, encoding: base64+gz, content: '???'}]", want: []string{"spec.resources[0].content: Invalid"}},
+		"a file that is not gzip":      {spec: "resources: [{name: a.yaml, encoding: base64+gz, content: aGVsbG8gd29ybGQ=}]", want: []string{"spec.resources[0].content: Invalid"}},
+		"a kustomization":              {spec: "resources: [{name: kustomization.yaml}]", want: []string{"spec.resources[0].name: Forbidden"}},
+		"a kustomization further in":   {spec: "resources: [{name: a.yaml}, {name: x/kustomization.yaml}]"},
+		"overlays that nobody selects": {spec: "resources: [{name: overlays/dev/a.yaml}]"},
+		"a chart from elsewhere":       {spec: files + "helm: {chart: https://example.com/c.tgz}", want: []string{"spec.helm.chart: Forbidden"}},
+		"a chart repository":           {spec: files + "helm: {repo: https://example.com, chart: c}", want: []string{"spec.helm.repo: Forbidden"}},
+		"a chart folder that is none":  {spec: files + "helm: {chart: c}", want: []string{"spec.helm.chart: Forbidden"}},
+		"bad names": {spec: files + "namespace: Web\ndefaultNamespace: a.b\nhelm: {releaseName: " + strings.Repeat("a", 54) + "}",
+			want: []string{"spec.namespace: Invalid", "spec.defaultNamespace: Invalid", "spec.helm.releaseName: Too long"}},
+		"bad selectors": {
+			spec: files + `targets: [{clusterSelector: {matchExpressions: [{key: env, operator: Likes}]}}, {clusterGroupSelector: {matchLabels: {"a b": c}}}]
+targetRestrictions: [{clusterSelector: {matchExpressions: [{key: env, operator: In}]}}]`,
+			want: []string{"spec.targets[0].clusterSelector.matchExpressions[0].operator: Invalid",
+				"spec.targets[1].clusterGroupSelector.matchLabels: Invalid",
+				"spec.targetRestrictions[0].clusterSelector.matchExpressions[0].values: Required"}},
+		"what the bundle has and this version has not": {
+			spec: files + `targetCustomizationMode: AllMatches
+dependsOn: [{name: base}]
+contentsId: oci
+helmOpOptions: {}
+valuesHash: abc`,
+			want: []string{"spec.targetCustomizationMode: Forbidden", "spec.dependsOn: Forbidden", "spec.contentsId: Forbidden",
+				"spec.helmOpOptions: Forbidden", "spec.valuesHash: Forbidden"}},
+		"options that this version has not": {
+			spec: files + `yaml: {overlays: [dev]}
+kustomize: {dir: k}
+serviceAccount: sa
+diff: {comparePatches: [{kind: Job}]}
+ignore: {conditions: [{type: A}]}
+correctDrift: {enabled: true}
+deleteNamespace: true
+namespaceLabels: {a: b}
+namespaceAnnotations: {a: b}
+downstreamResources: [{kind: Secret, name: a}]
+overwrites: [{kind: Secret, name: a}]
+allowedTargetNamespaceSelector: {}`,
+			want: []string{"spec.yaml.overlays: Forbidden", "spec.kustomize.dir: Forbidden", "spec.serviceAccount: Forbidden", "spec.diff: Forbidden",
+				"spec.ignore.conditions: Forbidden", "spec.correctDrift.enabled: Forbidden", "spec.deleteNamespace: Forbidden",
+				"spec.namespaceLabels: Forbidden", "spec.namespaceAnnotations: Forbidden", "spec.downstreamResources: Forbidden", "spec.overwrites: Forbidden",
+				"spec.allowedTargetNamespaceSelector: Forbidden"}},
+		"Helm options that this version has not": {
+			spec: files + `helm: {valuesFiles: [v.yaml], templateValues: {a: b}, valuesFrom: [{secretKeyRef: {name: a}}], timeoutSeconds: 5, atomic: true, waitForJobs: true}`,
+			want: []string{"spec.helm.valuesFiles: Forbidden", "spec.helm.templateValues: Forbidden", "spec.helm.valuesFrom: Forbidden",
+				"spec.helm.timeoutSeconds: Forbidden", "spec.helm.atomic: Forbidden", "spec.helm.waitForJobs: Forbidden"}},
+		"options of a target": {
+			spec: files + "targets: [{clusterName: dev}, {clusterName: stg, serviceAccount: sa, namespaceLabels: {a: b}, helm: {atomic: true}}]",
+			want: []string{"spec.targets[1].serviceAccount: Forbidden", "spec.targets[1].namespaceLabels: Forbidden",
+				"spec.targets[1].helm.atomic: Forbidden"}},
+		"templates in values": {
+			spec: files + `helm: {values: {a: {b: ["x", "${ .ClusterName }"]}, "${k}": 1, c: global.fleet.clusterLabels.env}}`,
+			want: []string{"spec.helm.values[${k}]: Forbidden", "spec.helm.values[a][b][1]: Forbidden", "spec.helm.values[c]: Forbidden"}},
+		"literal values": {
+			spec: files + `helm: {disablePreProcess: true, values: {a: "${HOME}"}}
+targets: [{clusterName: dev, helm: {values: {a: "${HOME}"}}}]`},
+		"switches that are off": {
+			spec: files + "yaml: {}\nkustomize: {}\ncorrectDrift: {force: true}\ndiff: {}\nignore: {}\ntargetCustomizationMode: FirstMatch"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := &fleet.Bundle{}
+			if err := yaml.UnmarshalStrict([]byte(tc.spec), &b.Spec); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, e := range Validate(b) {
+				got = append(got, e.Field+": "+strings.TrimSuffix(e.Type.String(), " value"))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("errors (-want +got):\n%s\n%v", diff, Validate(b).ToAggregate())
+			}
+		})
+	}
+}
+
+// Values may be secret: no error shows one.
+func TestValidateShowsNoValue(t *testing.T) {
+	b := bundle()
+	b.Spec.Helm = &fleet.HelmOptions{Values: &fleet.GenericMap{Data: map[string]any{"password": "s3cret ${ x }"}}}
+	b.Spec.Resources = append(b.Spec.Resources, fleet.BundleResource{Name: "s.yaml", Encoding: "base64+gz", Content: "s3cret"})
+	errs := Validate(b).ToAggregate()
+	if errs == nil || strings.Contains(errs.Error(), "s3cret") {
+		t.Errorf("error %v", errs)
+	}
+}
