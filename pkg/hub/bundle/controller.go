@@ -1,0 +1,121 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	workv1 "open-cluster-management.io/api/work/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/fleet-addon/pkg/hub/content"
+	"open-cluster-management.io/fleet-addon/pkg/hub/outcome"
+	"open-cluster-management.io/fleet-addon/pkg/hub/placement"
+	"open-cluster-management.io/fleet-addon/pkg/rollout"
+)
+
+var (
+	bundleKind    = fleet.SchemeGroupVersion.WithKind("Bundle")
+	leaseKind     = coordinationv1.SchemeGroupVersion.WithKind("Lease")
+	workKind      = schema.GroupVersion(workv1.GroupVersion).WithKind("ManifestWork")
+	namespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
+)
+
+// clusterLease is the lease that every klusterlet renews in its namespace.
+const clusterLease = "managed-cluster-lease"
+
+// cacheDelay is how soon to look again for what the cache does not show yet. Its
+// events usually come first.
+const cacheDelay = 250 * time.Millisecond
+
+// Reconciler is the controller of Bundles.
+type Reconciler struct {
+	// Reader reads from the cache, Live past it.
+	Reader, Live client.Reader
+	Writer       client.Client
+	Contents     *content.Store
+	Placements   *placement.Observer
+	Clock        clock.PassiveClock
+	// SettleTime and RemovalGrace are handed to the planner.
+	SettleTime, RemovalGrace time.Duration
+
+	memories memories
+}
+
+// Reconcile plans one bundle and carries out the plan.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	recheck, err := r.reconcile(ctx, req.NamespacedName)
+	return outcome.Result(ctx, recheck, err)
+}
+
+func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	// Not copied, as it can be a megabyte: it is read, never changed.
+	b := &fleet.Bundle{}
+	err := r.Reader.Get(ctx, key, b, client.UnsafeDisableDeepCopy)
+	if apierrors.IsNotFound(err) || (err == nil && !b.DeletionTimestamp.IsZero()) {
+		return 0, r.gone(ctx, key)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("get Bundle %s: %w", key, err)
+	}
+	m := r.memories.get(key)
+	f := &facts{now: r.Clock.Now(), bundle: b}
+	if err := r.gatherOwn(ctx, f); err != nil {
+		return 0, err
+	}
+	if !m.sawOwnWrites(f.works, f.rollout, f.now) {
+		return cacheDelay, nil
+	}
+	if err := r.gather(ctx, f); err != nil {
+		return 0, err
+	}
+	q := r.ask(f, m)
+	need := ""
+	if q.packed.err == nil && !q.packed.inline() {
+		need = q.packed.name
+	}
+	r.Contents.Need(key, need)
+	plan, err := r.plan(ctx, f, q, m)
+	if err != nil {
+		return 0, err
+	}
+	m.absent = plan.Absent
+	if err := r.ensureRollout(ctx, f, m); err != nil {
+		return plan.RecheckAfter, err
+	}
+	// What a plan admits rests on its record, and so the record goes first.
+	rolloutDue, recorded, err := r.writeRollout(ctx, f, q, m, plan)
+	if err != nil {
+		return plan.RecheckAfter, err
+	}
+	if !recorded && len(plan.Admit) > 0 {
+		return rolloutDue, nil
+	}
+	err = r.carryOut(ctx, f, q, m, plan)
+	bundleDue, statusErr := r.writeBundle(ctx, f, q, m, plan)
+	recheck := outcome.Sooner(plan.RecheckAfter, outcome.Sooner(rolloutDue, bundleDue))
+	return recheck, errors.Join(err, statusErr)
+}
+
+// plan asks the planner, and once more if it wants leases that were not read.
+func (r *Reconciler) plan(ctx context.Context, f *facts, q *question, m *memory) (*rollout.Result, error) {
+	plan := rollout.Plan(q.input, f.now)
+	if len(plan.ReadLeases) > 0 {
+		read, err := r.readLeases(ctx, m, plan.ReadLeases)
+		if err != nil {
+			return nil, err
+		}
+		q.leases(read)
+		plan = rollout.Plan(q.input, f.now)
+	}
+	return &plan, nil
+}

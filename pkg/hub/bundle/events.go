@@ -1,0 +1,214 @@
+package bundle
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	workv1 "open-cluster-management.io/api/work/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/hub/cluster"
+	"open-cluster-management.io/fleet-addon/pkg/hub/tenancy"
+)
+
+// batchDelay gathers the status of many works into one plan.
+const batchDelay = 50 * time.Millisecond
+
+// SetupWithManager starts the controller: its root kind is Bundle. nudges adds the
+// bundles that others want to have looked at.
+func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, workers int, nudges *Nudges) error {
+	people := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{})
+	return ctrl.NewControllerManagedBy(mgr).
+		Named("bundle").
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		For(&fleet.Bundle{}, builder.WithPredicates(people)).
+		Watches(&v1alpha1.Rollout{}, &handler.EnqueueRequestForObject{}).
+		Watches(&workv1.ManifestWork{}, batched{}).
+		Watches(&v1alpha1.RolloutPolicy{}, r.mapped(ofNamespace), builder.WithPredicates(people)).
+		Watches(&fleet.ClusterGroup{}, r.mapped(ofNamespace), builder.WithPredicates(people)).
+		Watches(&clusterv1beta2.ManagedClusterSetBinding{}, r.mapped(ofNamespace)).
+		WatchesMetadata(&corev1.Namespace{}, r.mapped(ofItself), builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		Watches(&clusterv1beta2.ManagedClusterSet{}, r.mapped(r.ofSet), builder.WithPredicates(people)).
+		Watches(&addonv1beta1.ClusterManagementAddOn{}, r.mapped(everywhere), builder.WithPredicates(fleetAddOn, people)).
+		Watches(&clusterv1.ManagedCluster{}, handler.EnqueueRequestsFromMapFunc(r.ofCluster), builder.WithPredicates(clusterChanged)).
+		Watches(&addonv1beta1.ManagedClusterAddOn{}, handler.EnqueueRequestsFromMapFunc(r.ofAddOn), builder.WithPredicates(addOnChanged)).
+		WatchesRawSource(nudges.source()).
+		Complete(r)
+}
+
+// batched enqueues the bundle of a work, of the bundles that are gone too: that is
+// how the works of one are found that was deleted while no manager was running.
+type batched struct{}
+
+func (batched) enqueue(o client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	if key, ok := bundleOf(o); ok {
+		q.AddAfter(reconcile.Request{NamespacedName: key}, batchDelay)
+	}
+}
+
+// Create, Update, Delete and Generic implement handler.EventHandler.
+func (b batched) Create(_ context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	b.enqueue(e.Object, q)
+}
+
+func (b batched) Update(_ context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	b.enqueue(e.ObjectNew, q)
+}
+
+func (b batched) Delete(_ context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	b.enqueue(e.Object, q)
+}
+
+func (b batched) Generic(_ context.Context, e event.GenericEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	b.enqueue(e.Object, q)
+}
+
+func bundleOf(w client.Object) (types.NamespacedName, bool) {
+	namespace, name, ok := strings.Cut(w.GetAnnotations()[v1alpha1.AnnotationBundle], "/")
+	return types.NamespacedName{Namespace: namespace, Name: name}, ok && namespace != "" && name != ""
+}
+
+var fleetAddOn = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == v1alpha1.AddOnName })
+
+// clusterChanged lets pass what a plan can depend on: a hub with 3,000 clusters
+// sees a heartbeat every few milliseconds.
+var clusterChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	return cluster.Changed(e.ObjectOld.(*clusterv1.ManagedCluster), e.ObjectNew.(*clusterv1.ManagedCluster))
+}}
+
+var addOnChanged = predicate.Funcs{
+	CreateFunc:  func(e event.CreateEvent) bool { return fleetAddOn.Create(e) },
+	DeleteFunc:  func(e event.DeleteEvent) bool { return fleetAddOn.Delete(e) },
+	GenericFunc: func(event.GenericEvent) bool { return false },
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		a, b := e.ObjectOld.(*addonv1beta1.ManagedClusterAddOn), e.ObjectNew.(*addonv1beta1.ManagedClusterAddOn)
+		return fleetAddOn.Update(e) && (cluster.AddOnState(a) != cluster.AddOnState(b) ||
+			cluster.AgentNamespace(a) != cluster.AgentNamespace(b))
+	},
+}
+
+// mapped enqueues every bundle of the namespaces that of returns.
+func (r *Reconciler) mapped(of func(context.Context, client.Object) ([]string, error)) handler.EventHandler {
+	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+		namespaces, err := of(ctx, o)
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Cannot tell which bundles an event is for", "object", client.ObjectKeyFromObject(o))
+			return nil
+		}
+		return r.bundlesIn(ctx, namespaces)
+	})
+}
+
+func ofNamespace(_ context.Context, o client.Object) ([]string, error) {
+	return []string{o.GetNamespace()}, nil
+}
+
+func ofItself(_ context.Context, o client.Object) ([]string, error) {
+	return []string{o.GetName()}, nil
+}
+
+func everywhere(context.Context, client.Object) ([]string, error) { return []string{""}, nil }
+
+func (r *Reconciler) ofSet(ctx context.Context, o client.Object) ([]string, error) {
+	return tenancy.NamespacesOfSet(ctx, r.Reader, o.GetName())
+}
+
+// ofCluster enqueues the bundles that can reach a cluster and those that have a
+// work there.
+func (r *Reconciler) ofCluster(ctx context.Context, o client.Object) []reconcile.Request {
+	namespaces, err := tenancy.Namespaces(ctx, r.Reader, o.GetLabels())
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Cannot tell which bundles an event is for", "cluster", o.GetName())
+	}
+	return append(r.bundlesIn(ctx, namespaces), r.bundlesOn(ctx, o.GetName())...)
+}
+
+func (r *Reconciler) ofAddOn(ctx context.Context, o client.Object) []reconcile.Request {
+	c := &clusterv1.ManagedCluster{}
+	if err := r.Reader.Get(ctx, client.ObjectKey{Name: o.GetNamespace()}, c); err != nil {
+		return r.bundlesOn(ctx, o.GetNamespace())
+	}
+	return r.ofCluster(ctx, c)
+}
+
+// bundlesIn returns the bundles of namespaces; "" stands for all.
+func (r *Reconciler) bundlesIn(ctx context.Context, namespaces []string) []reconcile.Request {
+	var out []reconcile.Request
+	for _, namespace := range namespaces {
+		var list fleet.BundleList
+		if err := r.Reader.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Cannot list the bundles of a namespace", "namespace", namespace)
+			continue
+		}
+		for i := range list.Items {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return out
+}
+
+// bundlesOn returns the bundles that have a work on a cluster.
+func (r *Reconciler) bundlesOn(ctx context.Context, name string) []reconcile.Request {
+	var list workv1.ManifestWorkList
+	if err := r.Reader.List(ctx, &list, client.InNamespace(name)); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Cannot list the works of a cluster", "cluster", name)
+		return nil
+	}
+	var out []reconcile.Request
+	for i := range list.Items {
+		if key, ok := bundleOf(&list.Items[i]); ok {
+			out = append(out, reconcile.Request{NamespacedName: key})
+		}
+	}
+	return out
+}
+
+// Nudges lets others enqueue bundles, before and after the controller has started.
+type Nudges struct {
+	mu      sync.Mutex
+	queue   workqueue.TypedRateLimitingInterface[reconcile.Request]
+	waiting []reconcile.Request
+}
+
+// Add enqueues a bundle; it never blocks.
+func (n *Nudges) Add(bundle types.NamespacedName) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	req := reconcile.Request{NamespacedName: bundle}
+	if n.queue == nil {
+		n.waiting = append(n.waiting, req)
+		return
+	}
+	n.queue.Add(req)
+}
+
+func (n *Nudges) source() source.Source {
+	return source.Func(func(_ context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.queue = q
+		for _, req := range n.waiting {
+			q.Add(req)
+		}
+		n.waiting = nil
+		return nil
+	})
+}

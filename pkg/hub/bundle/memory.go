@@ -1,0 +1,169 @@
+package bundle
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	workv1 "open-cluster-management.io/api/work/v1"
+
+	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/rollout"
+	"open-cluster-management.io/fleet-addon/pkg/work"
+)
+
+const (
+	// ownWritesDeadline is how long the cache may take to show a write of ours. After
+	// it the plan goes on: each write still carries the version that it was planned
+	// for, so that a stale cache costs a conflict and nothing else.
+	ownWritesDeadline = 30 * time.Second
+	// statusInterval is the least time between two status writes to one object.
+	statusInterval = time.Second
+)
+
+// memory is what one bundle's reconciles hand on to each other. Losing it delays
+// a removal or costs a few reads, and changes no decision. Only one worker has a
+// bundle at a time.
+type memory struct {
+	// absent is Result.Absent of the last plan.
+	absent map[string]time.Time
+	// packed is the bundle's content, for one generation.
+	packed *packed
+	// rendered ids by cluster.
+	rendered map[string]rendered
+	// readings of works by cluster.
+	readings map[string]reading
+	// tooLarge says why a work of this content and generation cannot be built.
+	tooLarge *refusal
+
+	// leases that were read live, by cluster.
+	leases map[string]lease
+
+	works   ownWrites
+	rollout ownWrites
+	bundle  ownWrites
+
+	rolloutWrittenAt, bundleWrittenAt time.Time
+}
+
+// reading is what one version of a work says.
+type reading struct {
+	uid     types.UID
+	version string
+	work    rollout.Work
+	err     error
+}
+
+// lease is the version of a lease and when it was read.
+type lease struct {
+	version string
+	at      time.Time
+}
+
+// refusal is an answer that only a new generation of the bundle can change.
+type refusal struct {
+	key  generation
+	text string
+}
+
+// generation identifies what a bundle says.
+type generation struct {
+	uid        types.UID
+	generation int64
+}
+
+// ownWrites are the versions that writes of ours have replaced: while the cache
+// still shows one of them, it does not show the write. As each write carries the
+// version that it replaces, any other version is a later one.
+type ownWrites struct {
+	replaced map[string][]string
+	since    time.Time
+}
+
+// add records a write over a version ("" for a creation) of the object called key.
+func (o *ownWrites) add(key, replaced string, now time.Time) {
+	if o.replaced == nil {
+		o.replaced = map[string][]string{}
+	}
+	o.replaced[key] = append(o.replaced[key], replaced)
+	o.since = now
+}
+
+// seen drops what the cache shows by now, and tells whether that is everything.
+// version returns the version in the cache, "" for an object that is not there.
+func (o *ownWrites) seen(version func(key string) string, now time.Time) bool {
+	if len(o.replaced) > 0 && now.Sub(o.since) > ownWritesDeadline {
+		o.replaced = nil
+	}
+	for key, replaced := range o.replaced {
+		if !contains(replaced, version(key)) {
+			delete(o.replaced, key)
+		}
+	}
+	return len(o.replaced) == 0
+}
+
+func contains(list []string, s string) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}
+
+// sawOwnWrites tells whether works and rollout show all that was written. After
+// that the plan can be made again without deciding anything twice.
+func (m *memory) sawOwnWrites(works map[string]*workv1.ManifestWork, ro *v1alpha1.Rollout, now time.Time) bool {
+	sawWorks := m.works.seen(func(cluster string) string {
+		if w := works[cluster]; w != nil {
+			return w.ResourceVersion
+		}
+		return ""
+	}, now)
+	sawRollout := m.rollout.seen(func(string) string {
+		if ro != nil {
+			return ro.ResourceVersion
+		}
+		return ""
+	}, now)
+	return sawWorks && sawRollout
+}
+
+// read reads the works, those only that changed since they were read last.
+func (m *memory) read(works map[string]*workv1.ManifestWork) {
+	old := m.readings
+	m.readings = make(map[string]reading, len(works))
+	for cluster, w := range works {
+		r, ok := old[cluster]
+		if !ok || r.uid != w.UID || r.version != w.ResourceVersion {
+			r = reading{uid: w.UID, version: w.ResourceVersion}
+			r.work, r.err = work.Read(w)
+		}
+		m.readings[cluster] = r
+	}
+}
+
+// memories has one memory for each bundle that was looked at.
+type memories struct {
+	mu sync.Mutex
+	of map[types.NamespacedName]*memory
+}
+
+func (m *memories) get(key types.NamespacedName) *memory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.of == nil {
+		m.of = map[types.NamespacedName]*memory{}
+	}
+	if m.of[key] == nil {
+		m.of[key] = &memory{}
+	}
+	return m.of[key]
+}
+
+func (m *memories) forget(key types.NamespacedName) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.of, key)
+}

@@ -1,0 +1,301 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+
+	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/content"
+	"open-cluster-management.io/fleet-addon/pkg/hub/cluster"
+	hubcontent "open-cluster-management.io/fleet-addon/pkg/hub/content"
+	"open-cluster-management.io/fleet-addon/pkg/rollout"
+	"open-cluster-management.io/fleet-addon/pkg/target"
+	"open-cluster-management.io/fleet-addon/pkg/work"
+)
+
+// maxErrors of a bundle that one sentence tells.
+const maxErrors = 3
+
+// packed is a bundle's content, or why it has none.
+type packed struct {
+	key  generation
+	name string
+	gz   []byte
+	sum  string
+	err  error
+}
+
+// source is the content as it stands in a work.
+func (p *packed) source() v1alpha1.ContentSource {
+	s := v1alpha1.ContentSource{Name: p.name}
+	if p.inline() {
+		s.Inline = p.gz
+	}
+	return s
+}
+
+func (p *packed) inline() bool { return len(p.gz) <= hubcontent.MaxInline }
+
+func pack(b *fleet.Bundle, m *memory) *packed {
+	key := generation{b.UID, b.Generation}
+	if m.packed == nil || m.packed.key != key {
+		p := &packed{key: key}
+		p.name, p.gz, p.sum, p.err = content.Pack(b.Spec.Resources)
+		m.packed = p
+	}
+	return m.packed
+}
+
+// rendered is what a bundle comes to on one cluster, and what it was made from.
+type rendered struct {
+	from      renderKey
+	id, shape string
+	err       error
+}
+
+// renderKey is all that an id and a shape depend on.
+type renderKey struct {
+	bundle         generation
+	target         string
+	cluster        uint64
+	agentNamespace string
+}
+
+// question is what is asked of the planner, with what is needed to carry out its answer.
+type question struct {
+	input  rollout.Input
+	packed *packed
+	// matched is false while nobody can tell which clusters the bundle selects.
+	matched bool
+	// matches by cluster.
+	matches map[string]*target.Match
+}
+
+// ask makes the planner's input of the facts.
+func (r *Reconciler) ask(f *facts, m *memory) *question {
+	q := &question{packed: pack(f.bundle, m), matches: make(map[string]*target.Match, len(f.reached))}
+	q.input = rollout.Input{
+		Bundle:       f.key().String(),
+		Revision:     target.Revision(f.bundle, q.packed.name),
+		Source:       f.source,
+		Pauses:       pauses(f),
+		Views:        f.views,
+		Record:       recordOf(f.rollout),
+		Absent:       m.absent,
+		SettleTime:   r.SettleTime,
+		RemovalGrace: r.RemovalGrace,
+	}
+	q.check(f)
+	if len(q.input.Blocks) == 0 {
+		q.match(f)
+	}
+	q.render(f, m)
+	return q
+}
+
+func pauses(f *facts) []string {
+	var out []string
+	if f.rollout != nil && f.rollout.Spec.Paused {
+		out = append(out, "the Rollout")
+	}
+	if f.bundle.Spec.Paused {
+		out = append(out, "the Bundle")
+	}
+	return out
+}
+
+// check finds what keeps the bundle from being planned at all.
+func (q *question) check(f *facts) {
+	if errs := target.Validate(f.bundle); len(errs) > 0 {
+		q.block(rollout.BundleInvalid, sentenceOf(errs))
+	}
+	switch p := q.packed; {
+	case errors.Is(p.err, content.ErrTooLarge):
+		q.block(rollout.TooLarge, fmt.Sprintf("spec.resources: %v", p.err))
+	case p.err != nil:
+		q.block(rollout.BundleInvalid, fmt.Sprintf("spec.resources: %v", p.err))
+	case len(p.gz) > hubcontent.MaxStored:
+		q.block(rollout.TooLarge, fmt.Sprintf(
+			"spec.resources: %d bytes compressed, at most %d fit into an object; split the bundle", len(p.gz), hubcontent.MaxStored))
+	}
+	// With works there is something to remove: a binding that is gone is then an
+	// absence like any other, and takes its time.
+	if missing := f.reach.Missing(); missing != "" && len(f.works) == 0 {
+		q.block(rollout.BindingMissing, missing)
+	}
+}
+
+// sentenceOf tells the first errors in the order of their paths.
+func sentenceOf(errs field.ErrorList) string {
+	texts := make([]string, 0, len(errs))
+	for _, err := range errs {
+		texts = append(texts, err.Error())
+	}
+	slices.Sort(texts)
+	texts = slices.Compact(texts)
+	if more := len(texts) - maxErrors; more > 0 {
+		texts = append(texts[:maxErrors], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(texts, "; ")
+}
+
+// match finds the clusters that the bundle selects. Which of the decided ones
+// count with implicit targets is the planner's to say.
+func (q *question) match(f *facts) {
+	clusters := make([]target.Cluster, 0, len(f.reached))
+	for name := range f.reached {
+		c := f.clusters[name]
+		clusters = append(clusters, target.Cluster{Name: name, Labels: c.Labels, Annotations: c.Annotations})
+	}
+	if f.source.ImplicitTargets {
+		for _, c := range clusters {
+			match := target.OptionsFor(f.bundle, c)
+			q.matches[c.Name] = &match
+		}
+		q.matched = true
+		return
+	}
+	matches, err := target.Select(f.bundle, f.groups, clusters)
+	if err != nil {
+		q.block(rollout.BundleInvalid, err.Error())
+		return
+	}
+	for i := range matches {
+		if !matches[i].DoNotDeploy {
+			q.matches[matches[i].Cluster] = &matches[i]
+		}
+	}
+	q.matched = true
+}
+
+// block adds a reason why nothing is planned; the first of a kind is the one to tell.
+func (q *question) block(reason rollout.Reason, sentence string) {
+	for _, b := range q.input.Blocks {
+		if b.Reason == reason {
+			return
+		}
+	}
+	q.input.Blocks = append(q.input.Blocks, rollout.Hold{Reason: reason, Sentence: sentence})
+}
+
+// render says of each cluster what the bundle wants and has there.
+func (q *question) render(f *facts, m *memory) {
+	m.read(f.works)
+	old := m.rendered
+	m.rendered = make(map[string]rendered, len(q.matches))
+	names := slices.AppendSeq(make([]string, 0, len(f.clusters)), maps.Keys(f.clusters))
+	for name := range f.works {
+		if f.clusters[name] == nil {
+			names = append(names, name)
+		}
+	}
+	// The first of several errors has to be the same one in each plan.
+	slices.Sort(names)
+	q.input.Clusters = make([]rollout.Cluster, 0, len(names))
+	if m.tooLarge != nil && m.tooLarge.key == q.packed.key {
+		q.block(rollout.TooLarge, m.tooLarge.text)
+	}
+	for _, name := range names {
+		c := q.clusterOf(f, m, name)
+		if match, ok := q.matches[name]; ok {
+			c.Selected = true
+			from := renderKey{
+				bundle: q.packed.key, target: match.Target,
+				cluster: fingerprint(f.clusters[name]), agentNamespace: cluster.AgentNamespace(f.addOns[name]),
+			}
+			made, ok := old[name]
+			if !ok || made.from != from {
+				made = q.renderOne(f, name, match, from)
+			}
+			m.rendered[name] = made
+			c.DesiredID, c.DesiredShape = made.id, made.shape
+			switch {
+			case errors.Is(made.err, work.ErrTooLarge):
+				q.block(rollout.TooLarge, made.err.Error())
+			case made.err != nil:
+				c.RenderError = made.err.Error()
+			}
+		}
+		q.input.Clusters = append(q.input.Clusters, c)
+	}
+}
+
+func (q *question) renderOne(f *facts, name string, match *target.Match, from renderKey) rendered {
+	made := rendered{from: from, err: match.Err}
+	if made.err != nil {
+		return made
+	}
+	if made.id, made.err = target.DeploymentID(q.packed.name, match.Options); made.err != nil {
+		return made
+	}
+	made.shape, made.err = work.Shape(q.deployment(f, name, made.id))
+	return made
+}
+
+// deployment of the bundle on a cluster, without what an admission adds.
+func (q *question) deployment(f *facts, name, id string) work.Deployment {
+	return work.Deployment{
+		Bundle:         f.key(),
+		Cluster:        name,
+		AgentNamespace: cluster.AgentNamespace(f.addOns[name]),
+		ID:             id,
+		Content:        q.packed.source(),
+		Options:        q.matches[name].Options,
+		Paused:         f.bundle.Spec.Paused,
+	}
+}
+
+func (q *question) clusterOf(f *facts, m *memory, name string) rollout.Cluster {
+	mc := f.clusters[name]
+	c := rollout.Cluster{
+		Name:        name,
+		Exists:      cluster.Exists(mc),
+		Unreachable: cluster.Unreachable(mc),
+		AddOn:       cluster.AddOnState(f.addOns[name]),
+	}
+	if mc != nil {
+		c.Created = mc.CreationTimestamp.Time
+	}
+	c.Available, c.AvailableSince = cluster.Available(mc)
+	read, ok := m.readings[name]
+	switch {
+	case !ok:
+	case read.err != nil:
+		q.block(rollout.WorkRefused, read.err.Error())
+	default:
+		c.Work = &read.work
+	}
+	return c
+}
+
+var fingerprintSeed = maphash.MakeSeed()
+
+// fingerprint of what of a cluster the options can depend on; equal only within
+// one process. Pairs are added up, so that nothing has to be sorted.
+func fingerprint(c *clusterv1.ManagedCluster) uint64 {
+	type pair struct{ key, value string }
+	var sums [2]uint64
+	for i, set := range []map[string]string{c.Labels, c.Annotations} {
+		for k, v := range set {
+			sums[i] += maphash.Comparable(fingerprintSeed, pair{k, v})
+		}
+	}
+	return maphash.Comparable(fingerprintSeed, sums)
+}
+
+// leases puts what was read of leases into the input.
+func (q *question) leases(read map[string]string) {
+	for i := range q.input.Clusters {
+		if version, ok := read[q.input.Clusters[i].Name]; ok {
+			q.input.Clusters[i].Lease = version
+		}
+	}
+}

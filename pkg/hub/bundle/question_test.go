@@ -1,0 +1,215 @@
+package bundle
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	workv1 "open-cluster-management.io/api/work/v1"
+
+	"open-cluster-management.io/fleet-addon/pkg/hub/tenancy"
+	"open-cluster-management.io/fleet-addon/pkg/rollout"
+	"open-cluster-management.io/fleet-addon/pkg/work"
+)
+
+func TestAskBlocks(t *testing.T) {
+	tests := map[string]struct {
+		change func(*facts)
+		want   []rollout.Reason
+		says   string
+	}{
+		"nothing": {change: func(*facts) {}},
+		"an option that is refused": {
+			change: func(f *facts) { f.bundle.Spec.DependsOn = []fleet.BundleRef{{Name: "db"}} },
+			want:   []rollout.Reason{rollout.BundleInvalid}, says: "spec.dependsOn",
+		},
+		"a selector that cannot be parsed": {
+			change: func(f *facts) {
+				f.bundle.Spec.Targets = []fleet.BundleTarget{{ClusterSelector: &metav1.LabelSelector{
+					MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}},
+				}}}
+			},
+			want: []rollout.Reason{rollout.BundleInvalid}, says: "spec.targets[0].clusterSelector",
+		},
+		"two files of one name": {
+			change: func(f *facts) {
+				f.bundle.Spec.Resources = append(f.bundle.Spec.Resources, f.bundle.Spec.Resources...)
+			},
+			want: []rollout.Reason{rollout.BundleInvalid}, says: "spec.resources",
+		},
+		"content that fits into no object": {
+			change: func(f *facts) { f.bundle.Spec.Resources[0].Content = noise(2 << 20) },
+			want:   []rollout.Reason{rollout.TooLarge}, says: "split the bundle",
+		},
+		"values that fit into no work": {
+			change: func(f *facts) {
+				f.bundle.Spec.Helm = &fleet.HelmOptions{Values: &fleet.GenericMap{Data: map[string]any{"a": strings.Repeat("x", 460<<10)}}}
+			},
+			want: []rollout.Reason{rollout.TooLarge}, says: "450 KiB",
+		},
+		"no binding": {
+			change: func(f *facts) { f.reach.Sets = nil },
+			want:   []rollout.Reason{rollout.BindingMissing}, says: "namespace team has no ManagedClusterSetBinding",
+		},
+		"no binding any more, with works to be removed": {
+			change: func(f *facts) { f.reach.Sets, f.works = nil, works(f, "dev") },
+		},
+		"a work that somebody has damaged": {
+			change: func(f *facts) {
+				f.works = works(f, "dev")
+				delete(f.works["dev"].Annotations, "fleet.open-cluster-management.io/state")
+			},
+			want: []rollout.Reason{rollout.WorkRefused}, says: "ManifestWork dev/",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := askable()
+			tt.change(f)
+			q := (&Reconciler{}).ask(f, &memory{})
+			var got []rollout.Reason
+			var text string
+			for _, b := range q.input.Blocks {
+				got, text = append(got, b.Reason), text+b.Sentence
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("blocks (-want +got):\n%s%s", diff, text)
+			}
+			if !strings.Contains(text, tt.says) {
+				t.Errorf("%q does not say %q", text, tt.says)
+			}
+		})
+	}
+}
+
+func TestAskSelects(t *testing.T) {
+	f := askable()
+	f.works = works(f, "gone")
+	q := (&Reconciler{}).ask(f, &memory{})
+	got := map[string]bool{}
+	for _, c := range q.input.Clusters {
+		got[c.Name] = c.Selected
+		if c.Selected != (c.DesiredID != "" && c.DesiredShape != "") {
+			t.Errorf("%s: selected %v, id %q, shape %q", c.Name, c.Selected, c.DesiredID, c.DesiredShape)
+		}
+	}
+	if diff := cmp.Diff(map[string]bool{"dev": true, "stg": false, "gone": false}, got); diff != "" {
+		t.Errorf("selected (-want +got):\n%s", diff)
+	}
+}
+
+func TestRenderingIsKeptUntilSomethingChanges(t *testing.T) {
+	tests := map[string]struct {
+		change     func(*facts)
+		wantReused bool
+	}{
+		"nothing":                  {func(*facts) {}, true},
+		"a status of the cluster":  {func(f *facts) { f.clusters["dev"].Status.Version.Kubernetes = "v1.36" }, true},
+		"a label of the cluster":   {func(f *facts) { f.clusters["dev"].Labels["zone"] = "a" }, false},
+		"the bundle's generation":  {func(f *facts) { f.bundle.Generation++ }, false},
+		"a bundle of the old name": {func(f *facts) { f.bundle.UID = "another" }, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			f, m := askable(), &memory{}
+			(&Reconciler{}).ask(f, m)
+			marked := m.rendered["dev"]
+			marked.shape = "marked"
+			m.rendered["dev"] = marked
+			tt.change(f)
+			(&Reconciler{}).ask(f, m)
+			if reused := m.rendered["dev"].shape == "marked"; reused != tt.wantReused {
+				t.Errorf("reused = %v, want %v", reused, tt.wantReused)
+			}
+		})
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	of := func(labels, annotations map[string]string) uint64 {
+		return fingerprint(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: annotations}})
+	}
+	base := of(map[string]string{"a": "1", "b": "2"}, nil)
+	if again := of(map[string]string{"b": "2", "a": "1"}, map[string]string{}); again != base {
+		t.Error("the order counts")
+	}
+	for name, other := range map[string]uint64{
+		"swapped values": of(map[string]string{"a": "2", "b": "1"}, nil),
+		"swapped pair":   of(map[string]string{"1": "a", "b": "2"}, nil),
+		"annotations":    of(nil, map[string]string{"a": "1", "b": "2"}),
+		"one less":       of(map[string]string{"a": "1"}, nil),
+		"empty value":    of(map[string]string{"a": "1", "b": ""}, nil),
+	} {
+		if other == base {
+			t.Errorf("%s: the same fingerprint", name)
+		}
+	}
+}
+
+func TestObjectNotFound(t *testing.T) {
+	kind := schema.GroupResource{Group: "fleet.cattle.io", Resource: "bundles"}
+	tests := map[string]struct {
+		err  error
+		want bool
+	}{
+		"the object":                {apierrors.NewNotFound(kind, "app"), true},
+		"another object":            {apierrors.NewNotFound(kind, "other"), false},
+		"the kind is not served":    {apierrors.NewGenericServerResponse(404, "GET", kind, "app", "404 page not found", 0, true), false},
+		"no access":                 {apierrors.NewForbidden(kind, "app", errors.New("no")), false},
+		"the API server is not up":  {errors.New("connection refused"), false},
+		"the namespace is not here": {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "team"), false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := objectNotFound(tt.err, "app"); got != tt.want {
+				t.Errorf("objectNotFound(%v) = %v, want %v", tt.err, got, tt.want)
+			}
+		})
+	}
+}
+
+// askable is a bundle for dev in a namespace that reaches dev and stg.
+func askable() *facts {
+	f := factsOf()
+	f.bundle.UID = "bundle"
+	f.bundle.Spec.Resources = []fleet.BundleResource{{Name: "a.yaml", Content: "a: 1"}}
+	f.bundle.Spec.Targets = []fleet.BundleTarget{{ClusterSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"environment": "dev"}}}}
+	f.reach = tenancy.Reach{Namespace: "team", Sets: []clusterv1beta2.ManagedClusterSet{{}}}
+	f.clusters = map[string]*clusterv1.ManagedCluster{}
+	f.reached = map[string]bool{"dev": true, "stg": true}
+	for name := range f.reached {
+		f.clusters[name] = &clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{
+			Name: name, Labels: map[string]string{"environment": name},
+		}}
+	}
+	return f
+}
+
+// works of the bundle on one cluster.
+func works(f *facts, cluster string) map[string]*workv1.ManifestWork {
+	w, err := work.Build(work.Deployment{
+		Bundle: f.key(), Cluster: cluster, AgentNamespace: "agent", ID: "s-1:2", Revision: "r", Admission: "a", Place: place("l", "dev", 0),
+	})
+	if err != nil {
+		panic(err)
+	}
+	return map[string]*workv1.ManifestWork{cluster: w}
+}
+
+// noise is text that does not compress well.
+func noise(size int) string {
+	random := rand.New(rand.NewPCG(1, 2))
+	out := make([]byte, size)
+	for i := range out {
+		out[i] = byte('!' + random.IntN(90))
+	}
+	return string(out)
+}

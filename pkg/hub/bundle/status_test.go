@@ -1,0 +1,210 @@
+package bundle
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/rollout"
+)
+
+func TestCut(t *testing.T) {
+	tests := map[string]struct {
+		in       string
+		wantSame bool
+	}{
+		"short":                      {in: "dev is soaking", wantSame: true},
+		"exactly the limit":          {in: strings.Repeat("a", maxMessage), wantSame: true},
+		"too long":                   {in: strings.Repeat("a", maxMessage+1)},
+		"cut in a character of four": {in: strings.Repeat("𝄞", maxMessage)},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := cut(tt.in)
+			if len(got) > maxMessage || !utf8.ValidString(got) {
+				t.Errorf("cut to %d bytes, valid %v", len(got), utf8.ValidString(got))
+			}
+			if (got == tt.in) != tt.wantSame {
+				t.Errorf("cut(%d bytes) = %d bytes", len(tt.in), len(got))
+			}
+		})
+	}
+}
+
+func TestGroupName(t *testing.T) {
+	tests := map[string]struct {
+		lanes int
+		place rollout.Place
+		want  string
+	}{
+		"one lane":                   {1, place("l", "dev", 0), "dev"},
+		"several lanes":              {2, place("l", "dev", 0), "l/dev"},
+		"a second group of the name": {1, place("l", "dev", 1), "dev#1"},
+		"the unnamed rest":           {1, place("l", "", 0), "(unmatched)"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := groupName(tt.lanes, tt.place); got != tt.want {
+				t.Errorf("groupName = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestBundleStatus(t *testing.T) {
+	plan := planOf(
+		shownOn("dev-1", "dev", rollout.ShownReady), shownOn("dev-2", "dev", rollout.ShownErrApplied),
+		shownOn("stg-1", "stg", rollout.ShownOutOfSync), shownOn("stg-2", "stg", rollout.ShownPending),
+		rollout.ClusterResult{Name: "left", Shown: rollout.ShownReady},
+	)
+	got := bundleStatus(factsOf(), &question{matched: true, packed: &packed{sum: "sum"}}, plan)
+	want := fleet.BundleStatus{
+		Summary: fleet.BundleSummary{Ready: 1, ErrApplied: 1, OutOfSync: 1, Pending: 1, DesiredReady: 4,
+			NonReadyResources: []fleet.NonReadyResource{
+				{Name: "dev-2", State: fleet.ErrApplied, Message: "about dev-2"},
+				{Name: "stg-1", State: fleet.OutOfSync, Message: "about stg-1"},
+				{Name: "stg-2", State: fleet.Pending, Message: "about stg-2"},
+			}},
+		Unavailable: 1, UnavailablePartitions: 1, ObservedGeneration: 3, ResourcesSHA256Sum: "sum",
+		Display: fleet.BundleDisplay{ReadyClusters: "1/4", State: "ErrApplied"},
+		PartitionStatus: []fleet.PartitionStatus{
+			{Name: "dev", Count: 2, Unavailable: 1, Summary: fleet.BundleSummary{Ready: 1, ErrApplied: 1, DesiredReady: 2}},
+			{Name: "stg", Count: 2, Summary: fleet.BundleSummary{OutOfSync: 1, Pending: 1, DesiredReady: 2}},
+		},
+	}
+	got.Conditions = nil
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+}
+
+func TestBundleConditions(t *testing.T) {
+	tests := map[string]struct {
+		plan     *rollout.Result
+		want     string // Ready RolloutProgressing RolloutBreached
+		wantText string
+	}{
+		"under way":            {planOf(shownOn("a", "dev", rollout.ShownNotReady)), "False True False", "the sentence"},
+		"ready":                {complete(planOf(shownOn("a", "dev", rollout.ShownReady))), "True False False", "the sentence"},
+		"ready and soaking":    {planOf(shownOn("a", "dev", rollout.ShownReady)), "True True False", "the sentence"},
+		"ready and paused":     {held(planOf(shownOn("a", "dev", rollout.ShownReady)), rollout.Paused), "True False False", "the sentence"},
+		"ready and unreadable": {held(planOf(shownOn("a", "dev", rollout.ShownReady)), rollout.BundleInvalid), "False False False", "the sentence"},
+		"no clusters":          {planOf(), "False False False", "the sentence"},
+		"breached":             {breached(planOf(shownOn("a", "dev", rollout.ShownErrApplied))), "False False True", "the sentence"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := factsOf()
+			s := bundleStatus(f, &question{matched: true, packed: &packed{}}, tt.plan)
+			var got []string
+			for _, c := range s.Conditions {
+				got = append(got, string(c.Status))
+			}
+			if diff := cmp.Diff(tt.want, strings.Join(got, " ")); diff != "" {
+				t.Errorf("conditions (-want +got):\n%s", diff)
+			}
+			if s.Conditions[0].Message != tt.wantText {
+				t.Errorf("Ready says %q, want %q", s.Conditions[0].Message, tt.wantText)
+			}
+			f.bundle.Status, f.now = s, noon.Add(time.Hour)
+			if again := bundleStatus(f, &question{matched: true, packed: &packed{}}, tt.plan); !equality.Semantic.DeepEqual(s, again) {
+				t.Errorf("a second look changes the status:\n%s", cmp.Diff(s, again))
+			}
+		})
+	}
+}
+
+func TestRolloutStatusIsStableAndBounded(t *testing.T) {
+	plan := &rollout.Result{Reason: rollout.WaitingForGroup, Sentence: strings.Repeat("long ", 1000), RecheckAfter: time.Second}
+	lane := rollout.LaneResult{Name: "l", Type: "ProgressivePerGroup"}
+	for g := range 1100 {
+		group := rollout.GroupResult{GroupKey: rollout.GroupKey{Name: fmt.Sprintf("group-%04d", g)}, Open: true, Sentence: "waits"}
+		for c := range 30 {
+			name := fmt.Sprintf("cluster-%04d-%02d", g, c)
+			group.Holding = append(group.Holding, name)
+			plan.Clusters = append(plan.Clusters, rollout.ClusterResult{Name: name, State: rollout.Pending, Sentence: strings.Repeat("x", 200)})
+		}
+		lane.Groups = append(lane.Groups, group)
+	}
+	plan.Lanes = []rollout.LaneResult{lane}
+	f := factsOf()
+	got := rolloutStatus(v1alpha1.RolloutStatus{}, 1, f, &question{matched: true}, plan)
+	if n := len(got.Lanes[0].Groups); n != maxGroups {
+		t.Errorf("%d groups, want %d", n, maxGroups)
+	}
+	held := 0
+	for _, g := range got.Lanes[0].Groups {
+		held += len(g.Clusters)
+		if len(g.Clusters) > maxHeldPerGroup {
+			t.Fatalf("%d clusters in a group", len(g.Clusters))
+		}
+	}
+	if held != maxHeld {
+		t.Errorf("%d clusters named, want %d", held, maxHeld)
+	}
+	data, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(data) > 300<<10 {
+		t.Errorf("the status has %d bytes", len(data))
+	}
+	f.now = noon.Add(time.Hour)
+	if again := rolloutStatus(got, 1, f, &question{matched: true}, plan); !equality.Semantic.DeepEqual(got, again) {
+		t.Errorf("a second look changes the status:\n%s", cmp.Diff(got, again))
+	}
+}
+
+func place(lane, name string, index int) rollout.Place {
+	return rollout.Place{Lane: lane, GroupKey: rollout.GroupKey{Name: name, Index: index}}
+}
+
+func factsOf() *facts {
+	f := &facts{now: noon, bundle: &fleet.Bundle{}}
+	f.bundle.Namespace, f.bundle.Name, f.bundle.Generation = "team", "app", 3
+	return f
+}
+
+func shownOn(name, group string, s rollout.Shown) rollout.ClusterResult {
+	return rollout.ClusterResult{
+		Name: name, Place: place("l", group, 0), InLane: true, Selected: true, Shown: s, Sentence: "about " + name,
+	}
+}
+
+// planOf has the groups dev, open and not passed, and stg, closed.
+func planOf(clusters ...rollout.ClusterResult) *rollout.Result {
+	plan := &rollout.Result{Reason: rollout.InProgress, Sentence: "the sentence", Clusters: clusters}
+	totals := map[string]int{}
+	for _, c := range clusters {
+		totals[c.Place.Name]++
+	}
+	plan.Lanes = []rollout.LaneResult{{Name: "l", Groups: []rollout.GroupResult{
+		{GroupKey: rollout.GroupKey{Name: "dev"}, Open: true, Counts: rollout.Counts{Total: totals["dev"]}},
+		{GroupKey: rollout.GroupKey{Name: "stg"}, Counts: rollout.Counts{Total: totals["stg"]}},
+	}}}
+	return plan
+}
+
+func complete(p *rollout.Result) *rollout.Result {
+	p.Complete, p.Reason = true, rollout.Complete
+	return p
+}
+
+func held(p *rollout.Result, reason rollout.Reason) *rollout.Result {
+	p.Hold = &rollout.Hold{Reason: reason, Sentence: "the sentence"}
+	p.Reason = reason
+	return p
+}
+
+func breached(p *rollout.Result) *rollout.Result {
+	p.Breached, p.Lanes[0].Groups[0].Breached = true, true
+	return p
+}
