@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"errors"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+)
+
+// ExitError ends fleetctl with a status that a script can tell apart; it prints
+// nothing.
+type ExitError int
+
+func (e ExitError) Error() string { return "the rollout is not complete" }
+
+// ExitStatus is the status to end with after a command returned err.
+func ExitStatus(err error) int {
+	var exit ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return int(exit)
+	}
+	return 3
+}
+
+// NewCommand returns fleetctl.
+func NewCommand(streams genericclioptions.IOStreams) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "fleetctl",
+		Short:         "Watch Fleet bundles roll out over an Open Cluster Management hub",
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetOut(streams.Out)
+	root.SetErr(streams.ErrOut)
+	root.AddCommand(newRolloutCommand(streams))
+	return root
+}
+
+// version of the build, from the Go module.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}
