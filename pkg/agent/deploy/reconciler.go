@@ -3,6 +3,7 @@ package deploy
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -68,6 +69,8 @@ type Reconciler struct {
 	index  *index
 	memory memory
 	queue  queue
+	// working counts the passes that work on a release now.
+	working atomic.Int32
 }
 
 // outcome is what came of bringing a release to what is wanted.
@@ -119,6 +122,10 @@ func (r *Reconciler) deploy(ctx context.Context, bd *v1alpha1.BundleDeployment, 
 	if n.deployed != nil && n.deployed.Satisfies(want) {
 		return outcome{want: want, deployed: n.deployed}
 	}
+	// Before the state of the hub is read: whoever counts what is left after that
+	// state has changed sees either this pass, or what it has made.
+	r.working.Add(1)
+	defer r.working.Add(-1)
 	hold := held(situation{bd: bd, last: last, hub: r.Hub.State(), refusal: refusal})
 	switch {
 	case hold != nil && n.deployed != nil:
@@ -191,6 +198,7 @@ func observe(bd *v1alpha1.BundleDeployment, out outcome, sum health.Summary) ver
 		Objects:    sum.Total,
 		NotReady:   sum.NotReady,
 		Listed:     sum.Listed,
+		Breaks:     sum.Breaks,
 		Err:        out.err,
 	}
 	if bd.Spec.MinSuccessTime != nil {

@@ -106,14 +106,17 @@ func (r *Reconciler) Bundles(ctx context.Context) ([]v1alpha1.BundleDeployment, 
 	return list.Items, nil
 }
 
-// Left counts the BundleDeployments and releases that are left, read live.
+// Left counts the BundleDeployments and releases that are left, read live. A
+// release that is worked on counts too: Helm renders a chart and creates its CRDs
+// before it writes the first record of a release.
 func (r *Reconciler) Left(ctx context.Context) (bundles, releases int, err error) {
+	working := int(r.working.Load())
 	var list v1alpha1.BundleDeploymentList
 	if err := r.Live.List(ctx, &list, client.InNamespace(r.Namespace)); err != nil {
 		return 0, 0, fmt.Errorf("list BundleDeployments: %w", err)
 	}
 	releases, err = countReleases(ctx, r.Live, release.Selector(r.Namespace))
-	return len(list.Items), releases, err
+	return len(list.Items), max(releases, working), err
 }
 
 // sweep wakes the owners of releases that have no BundleDeployment. Events do the

@@ -30,12 +30,15 @@ var rules = []rule{
 	{[]string{"provided IP is already allocated"}, Retry},
 	{[]string{"because it is being terminated"}, Retry},
 	{[]string{"object is being deleted"}, Retry},
+	{[]string{"object of another bundle"}, Retry},
 	// A CRD that comes later.
 	{[]string{"no matches for kind"}, Retry},
 	// A template may ask the API server, which may be away.
 	{[]string{"error calling lookup"}, Retry},
 
 	{[]string{"chart requires kubeVersion"}, Terminal},
+	{[]string{"invalid release name"}, Terminal},
+	{[]string{"release name is invalid"}, Terminal},
 	{[]string{"invalid ownership metadata"}, Terminal},
 	{[]string{"values don't meet the specifications of the schema"}, Terminal},
 	{[]string{"unable to validate schema"}, Terminal},

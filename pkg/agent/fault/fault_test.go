@@ -34,6 +34,9 @@ func TestClassify(t *testing.T) {
 		"address taken":                {errors.New(`Service "x" is invalid: spec.clusterIPs: Invalid value: ["10.0.0.1"]: failed to allocate IP 10.0.0.1: provided IP is already allocated`), Retry},
 		"namespace terminates":         {errors.New(`configmaps "x" is forbidden: unable to create new content in namespace y because it is being terminated`), Retry},
 		"object terminates":            {errors.New(`object is being deleted: configmaps "x" already exists`), Retry},
+		"another bundle's":             {errors.New(`object of another bundle: ConfigMap y/x belongs to BundleDeployment b: Unable to continue with install: ConfigMap "x" in namespace "y" exists and cannot be imported into the current release: invalid ownership metadata; label validation error`), Retry},
+		"release name":                 {errors.New(`release name "A_b": invalid release name, must match regex ^[a-z0-9]([-a-z0-9]*[a-z0-9])?$ and the length must not be longer than 53`), Terminal},
+		"release name, in an upgrade":  {errors.New("release name is invalid: A_b"), Terminal},
 		"lookup in a template":         {errors.New(`template: c/templates/x.yaml:1:3: executing "c/templates/x.yaml" at <lookup>: error calling lookup: dial tcp`), Retry},
 		"kube version":                 {errors.New("chart requires kubeVersion: >=2.0.0 which is incompatible with Kubernetes v1.35.4"), Terminal},
 		"another release's":            {errors.New(`Unable to continue with install: ConfigMap "x" in namespace "y" exists and cannot be imported into the current release: invalid ownership metadata; label validation error`), Terminal},
@@ -116,12 +119,15 @@ func TestScrubber(t *testing.T) {
 		"port":     int64(30123),
 		"on":       true,
 		"name":     "web",
+		"quoted":   "pa\"ss\\word<x",
 		"list":     []any{map[string]any{"key": "line one\nline two of it"}},
 	}
 	scrub := Scrubber(values, "web")
 	tests := map[string]struct{ text, want string }{
 		"a long value, anywhere":    {`got "xs3cr3t-passphrasex"`, `got "x***x"`},
 		"in base64":                 {"data: czNjcjN0LXBhc3NwaHJhc2U=", "data: ***"},
+		"a value as Go quotes it":   {`Invalid value: "pa\"ss\\word<x": no`, `Invalid value: "***": no`},
+		"a value as JSON quotes it": {`Invalid value: "pa\"ss\\word\u003cx": no`, `Invalid value: "***": no`},
 		"a short value, alone":      {`image "app" is bad`, `image "***" is bad`},
 		"a short value in a word":   {"the application app", "the application ***"},
 		"a number":                  {"port 30123 and 301234", "port *** and 301234"},
@@ -142,6 +148,9 @@ func TestScrubber(t *testing.T) {
 func TestCut(t *testing.T) {
 	if got := Cut("short", 10); got != "short" {
 		t.Error(got)
+	}
+	if got := Cut("a\xffb", 10); got != "a\ufffdb" {
+		t.Errorf("%q", got)
 	}
 	got := Cut(strings.Repeat("é", 600), 1024)
 	if len(got) > 1024 || !utf8.ValidString(got) || !strings.HasSuffix(got, "...") {

@@ -2,8 +2,10 @@ package fault
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,7 +21,7 @@ const (
 )
 
 // Scrubber returns a function that masks the scalar Helm values in a text, also
-// where they stand in base64, as in a rendered Secret. keep are words that are
+// where they stand quoted or in base64, as in a rendered Secret. keep are words that are
 // known anyway, such as the release's name, and stay readable.
 func Scrubber(values map[string]any, keep ...string) func(string) string {
 	known := map[string]bool{"true": true, "false": true, "null": true}
@@ -33,8 +35,9 @@ func Scrubber(values map[string]any, keep ...string) func(string) string {
 			if len(line) < shortestValue || known[line] {
 				continue
 			}
-			found[line] = true
-			found[base64.StdEncoding.EncodeToString([]byte(line))] = true
+			for _, form := range forms(line) {
+				found[form] = true
+			}
 		}
 	})
 	secrets := make([]string, 0, len(found))
@@ -55,6 +58,18 @@ func Scrubber(values map[string]any, keep ...string) func(string) string {
 		return text
 	}
 }
+
+// forms are the ways in which a value stands in messages: as it is, as Go and as
+// JSON quote it, and in base64.
+func forms(value string) []string {
+	out := []string{value, base64.StdEncoding.EncodeToString([]byte(value)), unquoted(strconv.Quote(value))}
+	if text, err := json.Marshal(value); err == nil {
+		out = append(out, unquoted(string(text)))
+	}
+	return out
+}
+
+func unquoted(text string) string { return text[1 : len(text)-1] }
 
 // Plain is the scrubber for errors of operations that have no values.
 func Plain(text string) string { return text }
@@ -102,9 +117,12 @@ func part(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// Cut shortens a message to at most limit bytes, at the edge of a character.
+// Cut shortens a message to at most limit bytes, at the edge of a character. What is
+// no UTF-8 is replaced, as JSON would do: a status has to be read back as it was
+// written.
 func Cut(message string, limit int) string {
 	const more = "..."
+	message = strings.ToValidUTF8(message, string(utf8.RuneError))
 	if len(message) <= limit {
 		return message
 	}

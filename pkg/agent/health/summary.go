@@ -26,6 +26,9 @@ type Summary struct {
 	Total, NotReady int
 	// Listed are the first of those that are not ready, the worst first.
 	Listed []v1alpha1.ObjectState
+	// Breaks changes whenever an object was seen that was not ready, also if all are
+	// ready again.
+	Breaks uint64
 	// Unobserved is true while a kind has not been listed for the first time.
 	Unobserved bool
 	// Unresolved is true if a kind is not known to the API server: no event will
@@ -46,7 +49,8 @@ func (w *Watcher) Look(owner string) Summary {
 		return Summary{}
 	}
 	w.resolve(owner)
-	sum := Summary{Total: len(t.objects)}
+	// Before the objects: a break in between counts the next time.
+	sum := Summary{Total: len(t.objects), Breaks: w.breaks.of(owner)}
 	for _, o := range t.objects {
 		state, message := w.stateOf(t, o, &sum)
 		if state == status.CurrentStatus {

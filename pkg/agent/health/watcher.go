@@ -24,6 +24,8 @@ type Watcher struct {
 	label  string
 	notify func(owner string)
 
+	breaks breaks
+
 	mu      sync.Mutex
 	ctx     context.Context
 	kinds   map[schema.GroupVersionResource]*kind
@@ -76,6 +78,7 @@ func (w *Watcher) Start(ctx context.Context) error {
 func (w *Watcher) Track(owner, namespace string, objects []manifest.Object) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.breaks.follow(owner, objects)
 	w.tracked[owner] = &tracked{namespace: namespace, objects: objects, resources: map[schema.GroupKind]resource{}}
 	w.resolve(owner)
 	w.release(owner)
@@ -86,6 +89,7 @@ func (w *Watcher) Forget(owner string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.tracked, owner)
+	w.breaks.forget(owner)
 	w.release(owner)
 }
 
@@ -146,25 +150,40 @@ func (w *Watcher) newKind(gvr schema.GroupVersionResource) *kind {
 	informer := dynamicinformer.NewFilteredDynamicInformer(w.client, gvr, metav1.NamespaceAll, 0, cache.Indexers{},
 		func(o *metav1.ListOptions) { o.LabelSelector = w.label }).Informer()
 	// Neither can fail before the informer has been started.
-	_ = informer.SetTransform(strip)
+	_ = informer.SetTransform(w.observe)
 	_ = informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) {
 		logr.FromContextOrDiscard(ctx).V(1).Info("watch ended, trying again", "resource", gvr.String(), "error", err.Error())
 	})
 	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    w.changed,
 		UpdateFunc: func(_, o any) { w.changed(o) },
-		DeleteFunc: w.changed,
+		DeleteFunc: w.gone,
 	})
 	return &kind{informer: informer, owners: map[string]bool{}}
 }
 
 func (w *Watcher) changed(obj any) {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		w.notify(u.GetLabels()[w.label])
+	}
+}
+
+func (w *Watcher) gone(obj any) {
 	if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
 		obj = gone.Obj
 	}
 	if u, ok := obj.(*unstructured.Unstructured); ok {
-		w.notify(u.GetLabels()[w.label])
+		w.breaks.add(u.GetLabels()[w.label], u)
+		w.changed(u)
 	}
+}
+
+// observe sees every version of an object before the informer's store has it.
+func (w *Watcher) observe(obj any) (any, error) {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		w.breaks.seen(u.GetLabels()[w.label], u)
+	}
+	return strip(obj)
 }
 
 // run starts a watch and tells its owners when the first list is there: a kind

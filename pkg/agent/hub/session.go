@@ -105,6 +105,11 @@ func (r *reporter) report(ctx context.Context) time.Duration {
 	var left *Left
 	var after time.Duration
 	if addOn.GetDeletionTimestamp() != nil {
+		if !r.State().Deleting {
+			// The workers do not know it yet: one of them may still install. The
+			// event that tells them wakes this too.
+			return drainCheck
+		}
 		after = drainCheck
 		left = &Left{}
 		if left.Bundles, left.Releases, err = r.Local.Left(ctx); err != nil {

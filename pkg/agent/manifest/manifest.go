@@ -61,11 +61,16 @@ func Objects(rendered string) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Names(docs), nil
+}
+
+// Names names objects.
+func Names(docs []*unstructured.Unstructured) []Object {
 	out := make([]Object, 0, len(docs))
 	for _, d := range docs {
 		out = append(out, Object{GroupVersionKind: d.GroupVersionKind(), Namespace: d.GetNamespace(), Name: d.GetName()})
 	}
-	return out, nil
+	return out
 }
 
 // Render writes objects as one YAML stream, which Documents reads back.

@@ -99,6 +99,8 @@ type session struct {
 	want   Want
 	source *Source
 	state  State
+	// rendered are the objects that the last install or upgrade meant to write.
+	rendered []manifest.Object
 }
 
 // steps are the actions; none and refuse end a pass and are not among them.
@@ -146,6 +148,9 @@ func (c *Client) Ensure(ctx context.Context, want Want, load func(context.Contex
 			s.prune(ctx)
 			return s.deployed()
 		}
+		if next == ActionRefuse && s.adopt(ctx) {
+			next = Classify(s.state, s.want)
+		}
 		if next == ActionRefuse {
 			return s.failed(refuse(s.state, s.want))
 		}
@@ -158,7 +163,7 @@ func (c *Client) Ensure(ctx context.Context, want Want, load func(context.Contex
 		logr.FromContextOrDiscard(ctx).Info("release", "action", next, "release", s.want.Key.String(), "deployment", s.want.DeploymentID)
 		// A Helm operation that is under way is finished on a graceful stop: cut off,
 		// it would go on in the background without a record.
-		err := step.run(context.WithoutCancel(ctx), s)
+		err := s.passing(ctx, step.run(context.WithoutCancel(ctx), s))
 		observe(next, err != nil)
 		if err != nil {
 			return s.failed(fault.Wrap(fault.Classify(err, s.scrub), "%s of release %s", next, s.want.Key))

@@ -22,7 +22,7 @@ func install(ctx context.Context, s *session) error {
 	in.TakeOwnership = o.TakeOwnership
 	in.SkipSchemaValidation = o.SkipSchemaValidation
 	in.EnableDNS = !o.DisableDNS
-	in.PostRenderer = postRenderer{want: s.want, mapper: s.mapper}
+	in.PostRenderer = postRenderer{session: s}
 	_, err := in.RunWithContext(ctx, s.source.chart, s.source.values)
 	return err
 }

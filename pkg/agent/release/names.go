@@ -49,5 +49,6 @@ func limitName(name string) string {
 		return name
 	}
 	sum := md5.Sum([]byte(name))
-	return name[:maxName-hashDigits-1] + "-" + hex.EncodeToString(sum[:])[:hashDigits]
+	// A part of a name may not begin with a hyphen.
+	return strings.TrimRight(name[:maxName-hashDigits-1], ".") + "-" + hex.EncodeToString(sum[:])[:hashDigits]
 }

@@ -18,6 +18,7 @@ func TestKeyOf(t *testing.T) {
 		"a forced namespace":     {"apps/web", fleet.BundleDeploymentOptions{DefaultNamespace: "a", TargetNamespace: "b"}, "b/web"},
 		"a release name":         {"apps/web", fleet.BundleDeploymentOptions{Helm: named}, "default/other"},
 		"as long as Helm allows": {"apps/aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeefff", fleet.BundleDeploymentOptions{}, "default/aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeefff"},
+		"longer, cut at a dot":   {"apps/aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeee.ffffffffff", fleet.BundleDeploymentOptions{}, "default/aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeee-13bc3"},
 		// The example of Fleet's documentation.
 		"longer": {"apps/opni-fleet-examples-fleets-opni-ui-plugin-operator-crd", fleet.BundleDeploymentOptions{}, "default/opni-fleet-examples-fleets-opni-ui-plugin-opera-021f7"},
 	}

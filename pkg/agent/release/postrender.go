@@ -19,8 +19,7 @@ const (
 // postRenderer prepares the rendered objects of a release; hooks pass Helm's
 // post-renderers by.
 type postRenderer struct {
-	want   Want
-	mapper meta.RESTMapper
+	*session
 }
 
 // Run labels every object with its owner, by which the agent watches it, forces
@@ -36,6 +35,7 @@ func (p postRenderer) Run(rendered *bytes.Buffer) (*bytes.Buffer, error) {
 			return nil, err
 		}
 	}
+	p.rendered = manifest.Names(objects)
 	out, err := manifest.Render(objects)
 	if err != nil {
 		return nil, err

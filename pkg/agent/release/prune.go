@@ -39,15 +39,20 @@ func (s *session) prune(ctx context.Context) {
 	}
 }
 
-// leftovers names the objects of the revisions from the one before the deployed
-// one down to the last that Helm had finished, that the deployed one lacks. place
-// gives the namespace in which an object of the manifest really is: the same
-// object may be written with and without it.
+// leftovers names the objects of earlier revisions that the deployed one lacks.
 func leftovers(st State, place func(manifest.Object) string) ([]manifest.Object, error) {
-	top, ok := st.top()
-	if !ok || top.Status != helmrelease.StatusDeployed {
+	if top, ok := st.top(); !ok || top.Status != helmrelease.StatusDeployed {
 		return nil, nil
 	}
+	return st.below(place)
+}
+
+// below names the objects of the revisions from the one before the newest down to
+// the last that Helm had finished, that the newest one lacks. place gives the
+// namespace in which an object of the manifest really is: the same object may be
+// written with and without it.
+func (s State) below(place func(manifest.Object) string) ([]manifest.Object, error) {
+	top, _ := s.top()
 	current, err := manifest.Objects(top.Manifest)
 	if err != nil {
 		return nil, err
@@ -59,8 +64,8 @@ func leftovers(st State, place func(manifest.Object) string) ([]manifest.Object,
 		known[key(o)] = true
 	}
 	var left []manifest.Object
-	for i := len(st.Revisions) - 2; i >= 0; i-- {
-		rev := st.Revisions[i]
+	for i := len(s.Revisions) - 2; i >= 0; i-- {
+		rev := s.Revisions[i]
 		objects, err := manifest.Objects(rev.Manifest)
 		if err != nil {
 			return nil, fmt.Errorf("revision %d: %w", rev.Number, err)
@@ -91,16 +96,9 @@ func (s *session) place(o manifest.Object) string {
 }
 
 func (s *session) pruneObject(ctx context.Context, o manifest.Object) error {
-	mapping, err := s.mapper.RESTMapping(o.GroupKind(), o.Version)
-	if meta.IsNoMatchError(err) {
-		return nil
-	}
-	if err != nil {
+	client, err := s.resource(o)
+	if err != nil || client == nil {
 		return err
-	}
-	var client dynamic.ResourceInterface = s.dynamic.Resource(mapping.Resource)
-	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
-		client = s.dynamic.Resource(mapping.Resource).Namespace(s.place(o))
 	}
 	live, err := client.Get(ctx, o.Name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
@@ -124,10 +122,23 @@ func (s *session) pruneObject(ctx context.Context, o manifest.Object) error {
 	return err
 }
 
+// resource is the client for an object of a manifest; nil if the API server does
+// not know its kind.
+func (s *session) resource(o manifest.Object) (dynamic.ResourceInterface, error) {
+	mapping, err := s.mapper.RESTMapping(o.GroupKind(), o.Version)
+	switch {
+	case meta.IsNoMatchError(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case mapping.Scope.Name() == meta.RESTScopeNameNamespace:
+		return s.dynamic.Resource(mapping.Resource).Namespace(s.place(o)), nil
+	}
+	return s.dynamic.Resource(mapping.Resource), nil
+}
+
 // owned tells whether a live object is still this release's, and may go.
 func (s *session) owned(o metav1.Object) bool {
-	a := o.GetAnnotations()
 	return o.GetDeletionTimestamp() == nil && o.GetLabels()[LabelOwner] == s.want.Owner.Name &&
-		a[annotationReleaseName] == s.want.Key.Name && a[annotationReleaseNamespace] == s.want.Key.Namespace &&
-		a[annotationPolicy] != policyKeep
+		s.belongs(o) && o.GetAnnotations()[annotationPolicy] != policyKeep
 }

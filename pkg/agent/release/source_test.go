@@ -179,7 +179,7 @@ func TestPostRenderer(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			out, err := postRenderer{want: tc.want, mapper: mapper}.Run(bytes.NewBufferString(tc.in))
+			out, err := postRenderer{&session{Client: &Client{mapper: mapper}, want: tc.want}}.Run(bytes.NewBufferString(tc.in))
 			if tc.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
 					t.Errorf("error %v", err)

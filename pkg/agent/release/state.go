@@ -90,6 +90,9 @@ func foreign(s State, w Want) bool {
 	if !ok || w.Owner.owns(top.Labels) {
 		return false
 	}
+	if w.adopted {
+		return false
+	}
 	// Another bundle's release is never taken over.
 	return top.Labels[LabelOwner] != "" || !w.Options.Helm.TakeOwnership
 }

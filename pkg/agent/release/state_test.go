@@ -44,6 +44,9 @@ func TestClassify(t *testing.T) {
 	byHand.Description = "Rollback to 1"
 	takes := func(w *Want) { w.Options.Helm.TakeOwnership = true }
 	keeps := func(w *Want) { w.Keep = true }
+	elsewhere := rev(helmrelease.StatusDeployed, id)
+	elsewhere.Labels[LabelAgent] = "elsewhere"
+	adopts := func(w *Want) { w.adopted = true }
 	moves := func(w *Want) { w.Stale = []Key{{"default", "old"}} }
 	tests := map[string]struct {
 		state State
@@ -70,6 +73,8 @@ func TestClassify(t *testing.T) {
 		"somebody's release":                      {state(foreignRev), wanted(), ActionRefuse},
 		"somebody's release, taken over":          {state(foreignRev), wanted(takes), ActionUpgrade},
 		"another bundle's release":                {state(otherRev), wanted(), ActionRefuse},
+		"of an agent elsewhere":                   {state(elsewhere), wanted(), ActionRefuse},
+		"of an agent elsewhere, adopted":          {state(elsewhere), wanted(adopts), ActionUpgrade},
 		"another bundle's release is never taken": {state(otherRev), wanted(takes), ActionRefuse},
 	}
 	for name, tc := range tests {

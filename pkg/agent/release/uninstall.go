@@ -6,6 +6,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/action"
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -41,8 +42,8 @@ func remove(ctx context.Context, s *session) error {
 }
 
 // uninstall removes the objects of a release and then its records.
-func uninstall(_ context.Context, s *session) error {
-	if err := dropUnknownKinds(s); err != nil {
+func uninstall(ctx context.Context, s *session) error {
+	if err := amend(ctx, s); err != nil {
 		return err
 	}
 	un := action.NewUninstall(s.cfg)
@@ -82,10 +83,12 @@ func move(ctx context.Context, s *session) error {
 	return nil
 }
 
-// dropUnknownKinds takes objects out of the last revision whose kind the API
-// server does not know any more. Their CRD went before them, and they with it;
-// Helm would refuse to uninstall the rest, for ever.
-func dropUnknownKinds(s *session) error {
+// amend makes the last revision one that Helm can uninstall, and with which nothing
+// stays: Helm goes by that revision alone. Its objects whose kind the API server does
+// not know any more are taken out (their CRD went before them, and they with it; Helm
+// would refuse the rest, for ever). What earlier revisions made is added, if the last
+// one was to remove it and failed or was cut off.
+func amend(ctx context.Context, s *session) error {
 	revisions, err := history(s.cfg, s.want.Key)
 	if err != nil || len(revisions) == 0 {
 		return err
@@ -95,7 +98,7 @@ func dropUnknownKinds(s *session) error {
 	if err != nil {
 		return err
 	}
-	var known []*unstructured.Unstructured
+	var out []*unstructured.Unstructured
 	for _, o := range objects {
 		gvk := o.GroupVersionKind()
 		_, err := s.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
@@ -104,13 +107,44 @@ func dropUnknownKinds(s *session) error {
 		case err != nil:
 			return fmt.Errorf("%s %s: %w", o.GetKind(), o.GetName(), err)
 		default:
-			known = append(known, o)
+			out = append(out, o)
 		}
 	}
-	if len(known) == len(objects) {
+	forgotten, err := s.forgotten(ctx)
+	if err != nil {
+		return err
+	}
+	if len(out) == len(objects) && len(forgotten) == 0 {
 		return nil
 	}
-	return s.rewrite(top, known)
+	return s.rewrite(top, append(out, forgotten...))
+}
+
+// forgotten are the objects of a release that is not as its last revision says.
+func (s *session) forgotten(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	if top, _ := s.state.top(); top.Status == helmrelease.StatusDeployed {
+		return nil, nil
+	}
+	below, err := s.state.below(s.place)
+	if err != nil {
+		return nil, err
+	}
+	var out []*unstructured.Unstructured
+	for _, o := range below {
+		live, err := s.live(ctx, o)
+		switch {
+		case apierrors.IsNotFound(err) || err == nil && (live == nil || !s.owned(live)):
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("%s of an earlier revision: %w", o, err)
+		}
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(o.GroupVersionKind)
+		u.SetNamespace(o.Namespace)
+		u.SetName(o.Name)
+		out = append(out, u)
+	}
+	return out, nil
 }
 
 func (s *session) rewrite(r *helmrelease.Release, objects []*unstructured.Unstructured) error {

@@ -21,7 +21,7 @@ func upgrade(ctx context.Context, s *session) error {
 	up.TakeOwnership = o.TakeOwnership
 	up.SkipSchemaValidation = o.SkipSchemaValidation
 	up.EnableDNS = !o.DisableDNS
-	up.PostRenderer = postRenderer{want: s.want, mapper: s.mapper}
+	up.PostRenderer = postRenderer{session: s}
 	_, err := up.RunWithContext(ctx, s.want.Key.Name, s.source.chart, s.source.values)
 	return err
 }

@@ -25,6 +25,8 @@ type Want struct {
 	// Stale are releases of the same owner in other places: the name or the
 	// namespace has changed since.
 	Stale []Key
+	// adopted is true once a release of an agent in another namespace may be taken.
+	adopted bool
 }
 
 // WantOf returns what a BundleDeployment asks for. It is a terminal error that

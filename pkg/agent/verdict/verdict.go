@@ -53,6 +53,8 @@ type Observation struct {
 	// Objects and NotReady count its objects; Listed are some of the latter.
 	Objects, NotReady int
 	Listed            []v1alpha1.ObjectState
+	// Breaks changes whenever an object was not ready, also if nobody looked then.
+	Breaks uint64
 	// Err is what is in the way of deploying, classified by package fault.
 	Err error
 }
@@ -62,6 +64,12 @@ type Observation struct {
 type Memory struct {
 	admission, token string
 	since            time.Time
+	breaks           uint64
+}
+
+// of tells whether this process saw the readiness begin that a token stands for.
+func (m Memory) of(admission, token string) bool {
+	return m.admission == admission && m.token == token
 }
 
 // Next returns the status that follows on prev, what to remember, and after how
@@ -106,12 +114,13 @@ func soak(next *v1alpha1.BundleDeploymentStatus, prev v1alpha1.BundleDeploymentS
 	if need > 0 {
 		need += late
 	}
+	seen := mem.of(o.Admission, prev.ReadySince)
 	switch {
-	case unbroken && mem.admission == o.Admission && mem.token == prev.ReadySince:
-	case unbroken && over(prev.Soaked, o.MinSuccessTime):
-		mem = Memory{admission: o.Admission, token: prev.ReadySince, since: now.Add(-need)}
+	case unbroken && seen && mem.breaks == o.Breaks:
+	case unbroken && !seen && over(prev.Soaked, o.MinSuccessTime):
+		mem = Memory{admission: o.Admission, token: prev.ReadySince, since: now.Add(-need), breaks: o.Breaks}
 	default:
-		mem = Memory{admission: o.Admission, token: newToken(now, prev.ReadySince), since: now}
+		mem = Memory{admission: o.Admission, token: newToken(now, prev.ReadySince), since: now, breaks: o.Breaks}
 	}
 	next.ReadySince = mem.token
 	// The monotonic clock: a step of the wall clock makes no soak shorter.

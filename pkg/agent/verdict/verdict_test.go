@@ -22,6 +22,12 @@ func ready(admission string, minSuccessTime time.Duration) Observation {
 	}
 }
 
+// again is ready after breaks that nobody looked at.
+func again(o Observation, breaks uint64) Observation {
+	o.Breaks = breaks
+	return o
+}
+
 func notReadyYet(admission string) Observation {
 	o := ready(admission, 0)
 	o.NotReady = 1
@@ -72,6 +78,18 @@ func TestNext(t *testing.T) {
 			{time.Second, false, ready("a", min), isReady(2, "", 11*time.Second)},
 			{11 * time.Second, false, ready("a", min), isReady(2, "10s", 0)},
 			{time.Second, false, notReadyYet("a"), view{State: "NotReady", Applied: true}},
+		},
+		"a loss between two looks starts again": {
+			{0, false, again(ready("a", min), 3), isReady(1, "", 11*time.Second)},
+			{10 * time.Second, false, again(ready("a", min), 4), isReady(2, "", 11*time.Second)},
+			{11 * time.Second, false, again(ready("a", min), 4), isReady(2, "10s", 0)},
+			{time.Hour, false, again(ready("a", min), 6), isReady(3, "", 11*time.Second)},
+		},
+		"a restart keeps a soak that was over, whatever it counts": {
+			{0, false, again(ready("a", min), 3), isReady(1, "", 11*time.Second)},
+			{11 * time.Second, false, again(ready("a", min), 3), isReady(1, "10s", 0)},
+			{time.Second, true, again(ready("a", min), 1), isReady(1, "10s", 0)},
+			{time.Second, false, again(ready("a", min), 2), isReady(2, "", 11*time.Second)},
 		},
 		"a new admission of the same release starts again": {
 			{0, false, ready("a", min), isReady(1, "", 11*time.Second)},
