@@ -133,6 +133,9 @@ func (p *planner) actOn(m *member) {
 		return
 	}
 	m.why = Hold{InProgress, "admitted now"}
+	if m.Unwritten != "" {
+		m.why = Hold{WorkRefused, short("the hub could not write the ManifestWork and tries again: " + m.Unwritten)}
+	}
 	m.acted = true
 	p.out.Admit = append(p.out.Admit, Admit{
 		Cluster: m.Name, Place: m.group.place(), ID: m.desired, Revision: p.in.Revision,
@@ -174,13 +177,14 @@ func (p *planner) differs(m *member) bool {
 }
 
 // refreshable tells whether the cluster has the desired id and nothing about it is
-// held, unknown or on its way out.
+// held, unknown or on its way out. Without its add-on nobody knows where the agent
+// runs: a work that named another place would take the release away from the old one.
 func (p *planner) refreshable(m *member) bool {
 	if m.group == nil || p.held != nil || m.lane.held != nil || m.state == Pending {
 		return false
 	}
 	known := m.wanted() && !m.hidden && !m.settling && m.RenderError == ""
-	return known && m.Work != nil && m.Work.ID == m.desired && !m.Work.Deleting && m.AddOn != AddOnDeleting
+	return known && m.Work != nil && m.Work.ID == m.desired && !m.Work.Deleting && m.AddOn == AddOnPresent
 }
 
 // stamp writes what the hub saw, unless another action carries it or the work goes.

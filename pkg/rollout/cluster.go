@@ -74,8 +74,12 @@ func (m *member) soakSentence() string {
 	if m.state == Recovering {
 		word = "failed before and ready again"
 	}
-	if m.wantsLease {
-		return word + " since " + clock(m.stamps.ReadySeenAt) + ", waiting for a sign of life from the cluster after " + clock(m.until)
+	word += " since " + clock(m.stamps.ReadySeenAt)
+	switch {
+	case m.wantsLease:
+		return word + ", waiting for a sign of life from the cluster after " + clock(m.until)
+	case m.overdue:
+		return word + ", soaked until " + clock(m.until) + ", waiting for the cluster to confirm it"
 	}
 	return word + ", soaking until " + clock(m.until)
 }

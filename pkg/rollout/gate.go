@@ -72,12 +72,16 @@ func (g *group) count() {
 		case !m.state.Settled():
 			g.holding = append(g.holding, m)
 		}
+		g.endless = g.endless || (m.state == Progressing && m.until.IsZero())
 		if !m.until.IsZero() {
 			if g.nextAt.IsZero() || m.until.Before(g.nextAt) {
 				g.nextAt = m.until
 			}
-			if m.state == Soaking {
+			switch {
+			case m.state == Soaking && !m.overdue:
 				g.soaksTo = latest(g.soaksTo, m.until)
+			case m.state == Progressing:
+				g.failsAt = latest(g.failsAt, m.until)
 			}
 		}
 	}

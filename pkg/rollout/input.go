@@ -55,6 +55,9 @@ type Cluster struct {
 	// Lease is the resourceVersion of the cluster's managed-cluster-lease, read
 	// live because the last plan asked for it (Result.ReadLeases); "" if not read.
 	Lease string
+	// Unwritten says why the cluster's work could not be written when a plan wanted it
+	// last; "" if it could. It changes nothing but what people are told.
+	Unwritten string
 	// Work is the bundle's ManifestWork on the cluster; nil if there is none.
 	Work *Work
 }

@@ -69,8 +69,15 @@ func (m *member) fineBefore() bool {
 }
 
 // counts tells whether the cluster is a member where it stands: a target selects it,
-// or the decisions miss it and nobody has confirmed that yet.
-func (m *member) counts() bool { return m.Exists && (m.Selected || m.hidden) }
+// or the decisions miss it, or its own label or set has just changed and nobody has
+// confirmed that yet: a relabel is often two writes, and the decisions follow later.
+func (m *member) counts() bool { return m.Exists && (m.Selected || m.hidden || m.leaving()) }
+
+// leaving tells whether the cluster has a work and was deselected for less than the
+// grace. For one that is unreachable no grace runs: who deselects it means it.
+func (m *member) leaving() bool {
+	return m.Work != nil && !m.Selected && !m.removable && !m.Unreachable
+}
 
 // remembered puts a cluster where its work says.
 func (m *member) remembered(l *lane, hidden bool) {

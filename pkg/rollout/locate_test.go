@@ -194,3 +194,37 @@ func TestHeldLaneRemovesNothing(t *testing.T) {
 		t.Errorf("removed %q, admitted %q: %s %s", removed(r), admitted(r), r.Reason, r.Sentence)
 	}
 }
+
+// TestDeselected: a cluster loses its label or its set a moment before the decisions
+// follow. Until that is confirmed the next group does not open, and then it does.
+func TestDeselected(t *testing.T) {
+	tests := map[string]struct {
+		state       string
+		unreachable bool
+		after       time.Duration
+		want        string
+	}{
+		"under way, at once":           {"Progressing", false, 0, ""},
+		"under way, within the grace":  {"Progressing", false, 30 * time.Second, ""},
+		"under way, after the grace":   {"Progressing", false, time.Minute, "z"},
+		"not admitted, at once":        {"Old", false, 0, ""},
+		"done, at once":                {"Done", false, 0, "z"},
+		"unreachable, so it was meant": {"Progressing", true, 0, "z"},
+	}
+	for name, tt := range tests {
+		for _, implicit := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				in := fleetOf(perGroup("0"), "a dev "+tt.state, "z stg Old")
+				in.Source.ImplicitTargets = implicit
+				in.Source.Lanes[0].Strategy.ProgressDeadline = 0
+				in.cluster(t, "a").Selected, in.cluster(t, "a").DesiredID = false, ""
+				in.cluster(t, "a").Unreachable = tt.unreachable
+				in.Absent = Plan(in, testNow).Absent
+				r := Plan(in, testNow.Add(tt.after))
+				if admitted(r) != tt.want || strings.Contains(removed(r), "z") {
+					t.Errorf("admitted %q, removed %q; want %q", admitted(r), removed(r), tt.want)
+				}
+			})
+		}
+	}
+}

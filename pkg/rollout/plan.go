@@ -67,8 +67,12 @@ type group struct {
 	max, failures    int
 	counts           Counts
 	holding, failing []*member
-	nextAt, soaksTo  time.Time
-	openedAt         time.Time
+	// nextAt is when the first soak or deadline here ends, soaksTo and failsAt when the
+	// last soak and the last deadline do; endless is true if there is none for a cluster
+	// that progresses.
+	nextAt, soaksTo, failsAt time.Time
+	endless                  bool
+	openedAt                 time.Time
 	// closed says, while the group is not open, what it waits for; breach why the
 	// lane is stopped here.
 	closed, breach Hold
@@ -167,7 +171,7 @@ func (p *planner) classify(m *member) {
 			t.minSuccess, t.deadline = m.group.lane.soak(), m.group.lane.Strategy.ProgressDeadline
 		}
 		m.judged = judge(m.Cluster, t, p.now)
-		p.at(m.until)
+		p.wakeFor(m.judged)
 	}
 	m.state = m.judged.state
 	switch {
@@ -181,6 +185,14 @@ func (p *planner) classify(m *member) {
 	m.unwanted = m.Work != nil && !m.Work.Deleting && (!m.Exists || p.unselected(m))
 	if m.state != Pending && m.wantsLease {
 		p.readLease(m)
+	}
+}
+
+// wakeFor notes when time alone changes a cluster's state, or what is told of it.
+func (p *planner) wakeFor(j judged) {
+	p.at(j.until)
+	if j.success && !j.until.IsZero() {
+		p.at(j.until.Add(confirmDelay))
 	}
 }
 

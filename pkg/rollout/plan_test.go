@@ -131,6 +131,7 @@ func TestRefresh(t *testing.T) {
 		"not on an older id":           {"Old", func(c *Cluster) { c.DesiredShape, c.RenderError = "x", "bad" }, ""},
 		"not while the work is going":  {"Done", func(c *Cluster) { c.DesiredShape, c.Work.Deleting = "x", true }, ""},
 		"not while the add-on is":      {"Done", func(c *Cluster) { c.DesiredShape, c.AddOn = "x", AddOnDeleting }, ""},
+		"not without the add-on":       {"Done", func(c *Cluster) { c.DesiredShape, c.AddOn = "x", AddOnMissing }, ""},
 		"not what nobody selects":      {"Done", func(c *Cluster) { c.DesiredShape, c.Selected = "x", false }, ""},
 		"not what cannot be rendered":  {"Done", func(c *Cluster) { c.DesiredShape, c.RenderError = "x", "bad" }, ""},
 		"a new lane is a new standing": {"Done", func(c *Cluster) { c.Work.Place.Lane = "before" }, "a"},

@@ -91,7 +91,7 @@ var mutations = map[string]func(Input, time.Time) Result{
 	"takes an old word for a sign of life": func(in Input, now time.Time) Result {
 		return Plan(changed(in, func(c *Cluster) {
 			if s := &c.Work.Stamps; !s.SoakedSeenAt.IsZero() {
-				s.SoakedSeenAt = s.SoakedSeenAt.Add(time.Hour)
+				s.SoakedSeenAt = latest(s.SoakedSeenAt, s.ReadySeenAt.Add(c.Work.MinSuccessTime))
 			}
 		}), now)
 	},

@@ -60,10 +60,7 @@ func (g *group) progressSentence() string {
 		if n == 0 {
 			continue
 		}
-		word := s.word
-		if s.state == Soaking && !g.soaksTo.IsZero() {
-			word += " until " + clock(g.soaksTo)
-		}
+		word := g.word(s.state, s.word)
 		if len(parts) == 0 {
 			parts = append(parts, fmt.Sprintf("%d of %s %s %s", n, plural(len(g.members)), isAre(n), word))
 		} else {
@@ -75,6 +72,20 @@ func (g *group) progressSentence() string {
 		left -= min(n, left)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// word is the group's word for a state, with the time that is waited for.
+func (g *group) word(s State, word string) string {
+	switch {
+	case s == Progressing && !g.endless && !g.failsAt.IsZero():
+		return word + " until " + clock(g.failsAt) + " at most"
+	case s != Soaking:
+		return word
+	case g.soaksTo.IsZero():
+		// A time that is over would make people wait for nothing.
+		return "soaked and not confirmed by the cluster"
+	}
+	return word + " until " + clock(g.soaksTo)
 }
 
 func plural(n int) string {

@@ -11,6 +11,11 @@ const (
 	leasePoll  = 5 * time.Second
 )
 
+// confirmDelay is how long after a soak the word of an agent comes at the latest if
+// nothing is wrong: before that a missing one is not worth a sentence, and after that
+// a new one may be old.
+const confirmDelay = 10 * time.Second
+
 // soaked tells whether a cluster with success is Done: the hub's clock says that
 // the soak is over, and after that the hub had a sign of life. Without the second
 // a cluster that lost its network a second after it became ready would count, as
@@ -28,20 +33,27 @@ func (j *judged) soaked(s *Stamps, c *Cluster, v *Verdict, minSuccess time.Durat
 	}
 	j.until = s.ReadySeenAt.Add(minSuccess)
 	switch {
-	case now.Before(j.until) || !word:
+	case now.Before(j.until):
+		// A soak that was made longer: what was read of the lease before its end says
+		// nothing about the time after.
+		s.Lease = ""
 		return false
-	case !s.SoakedSeenAt.Before(j.until):
+	case !word:
+		j.overdue = !now.Before(j.until.Add(confirmDelay))
+		return false
+	case !s.SoakedSeenAt.Before(j.until) && s.SoakedSeenAt.Before(j.until.Add(confirmDelay)):
 		return true
 	}
-	// The agent's word came before the soak was over here, so that it says nothing
-	// about the time since. The lease has to move.
+	// The agent's word came before the soak was over here, or so late that it may have
+	// been there before, unseen: it says nothing about the time since. The lease has to
+	// move.
 	if s.Lease != "" && c.Lease != "" && s.Lease != c.Lease {
 		return true
 	}
 	if s.Lease == "" {
 		s.Lease = c.Lease
 	}
-	j.wantsLease = true
+	j.wantsLease, j.overdue = true, !now.Before(j.until.Add(confirmDelay))
 	return false
 }
 

@@ -190,9 +190,15 @@ func policySource(policy *v1alpha1.RolloutPolicy) Source {
 }
 
 // addOnSource makes one lane of each Placement of the add-on if any of them is
-// progressive, else the default lane of all selected clusters.
+// progressive, else the default lane of all selected clusters. An add-on that is
+// missing, as while it is uninstalled, may have been progressive: what it held back
+// must not go everywhere at once.
 func addOnSource(addOn *addonv1beta1.ClusterManagementAddOn) Source {
-	if addOn == nil || !progressive(addOn) {
+	if addOn == nil {
+		return Source{Name: "Default", Hold: &Hold{AddOnNotInstalled,
+			"ClusterManagementAddOn " + v1alpha1.AddOnName + " does not exist: nobody can tell in which order clusters follow"}}
+	}
+	if !progressive(addOn) {
 		return Source{Name: "Default", Lanes: []LaneSpec{{Name: DefaultLane, Strategy: Strategy{Type: All}}}}
 	}
 	s := Source{Name: "ClusterManagementAddOn/" + addOn.Name}

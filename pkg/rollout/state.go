@@ -19,6 +19,8 @@ type judged struct {
 	until time.Time
 	// wantsLease is true when only a change of the cluster's lease is missing.
 	wantsLease bool
+	// overdue is true when the soak is long over and no sign of life came since.
+	overdue bool
 }
 
 // verdict is the agent's word on the current admission, or nothing: one left over
@@ -79,7 +81,9 @@ func assess(c *Cluster, s *Stamps, t terms, now time.Time) judged {
 func (j *judged) done(s *Stamps, minSuccess time.Duration, now time.Time) {
 	j.state, j.until = Done, time.Time{}
 	if !s.provesDone(minSuccess) {
-		s.DoneAt = now
+		// Not before ReadySeenAt, which another manager's faster clock may have written:
+		// the stamp would prove nothing and be written again and again.
+		s.DoneAt = latest(now, s.ReadySeenAt)
 	}
 	s.FailedAt, s.LostSeenAt = time.Time{}, time.Time{}
 }

@@ -94,6 +94,10 @@ func TestJudge(t *testing.T) {
 			ready(c, 21*time.Second)
 			soaked(c, 20*time.Second, 0)
 		}, Done, func(s *Stamps) { s.SoakedSeenAt, s.DoneAt = testNow, testNow }, 0, false},
+		"a word that comes very late may be an old one": {func(c *Cluster, _ *terms) {
+			ready(c, time.Minute)
+			soaked(c, 20*time.Second, 0)
+		}, Soaking, func(s *Stamps) { s.SoakedSeenAt = testNow }, -40 * time.Second, true},
 		"the agent's word comes before it": {func(c *Cluster, _ *terms) {
 			ready(c, 19*time.Second)
 			soaked(c, 20*time.Second, 0)
@@ -107,6 +111,15 @@ func TestJudge(t *testing.T) {
 			soaked(c, 20*time.Second, 29*time.Second)
 			c.Lease = "7"
 		}, Soaking, func(s *Stamps) { s.Lease = "7" }, -10 * time.Second, true},
+		"the lease was read before the end of a longer soak": {func(c *Cluster, tm *terms) {
+			ready(c, 30*time.Second)
+			soaked(c, 10*time.Minute, 29*time.Second)
+			c.Work.Stamps.Lease, tm.minSuccess = "7", 5*time.Minute
+		}, Soaking, func(s *Stamps) { s.Lease = "" }, 270 * time.Second, false},
+		"done by a slower clock": {func(c *Cluster, tm *terms) {
+			ready(c, -10*time.Second)
+			tm.minSuccess = 0
+		}, Done, func(s *Stamps) { s.DoneAt = ago(-10 * time.Second) }, 0, false},
 		"the lease did not move": {func(c *Cluster, _ *terms) {
 			ready(c, 30*time.Second)
 			soaked(c, 20*time.Second, 29*time.Second)

@@ -41,6 +41,7 @@ func TestClusterReasons(t *testing.T) {
 		admit       string
 	}{
 		"new":                      {"-", "Pending", func(*Cluster) {}, InProgress, ShownPending, "a"},
+		"cannot be written":        {"-", "Pending", func(c *Cluster) { c.Unwritten = "the webhook says no" }, WorkRefused, ShownPending, "a"},
 		"on the old id":            {"Old", "Pending", func(*Cluster) {}, InProgress, ShownOutOfSync, "a"},
 		"just admitted":            {"Progressing", "Progressing", func(*Cluster) {}, NotReady, ShownWaitApplied, ""},
 		"applied":                  {"Progressing", "Progressing", func(c *Cluster) { c.Work.Verdict.Applied = true }, NotReady, ShownNotReady, ""},
@@ -93,8 +94,8 @@ func TestSentences(t *testing.T) {
 		want string
 	}{
 		"soaking":  {[]string{"dev1 dev Done", "dev2 dev Soaking"}, "waiting for group dev: 1 of 2 clusters is soaking until 2026-01-02T16:00:15Z (dev2)"},
-		"mixed":    {[]string{"a dev Progressing", "b dev Soaking", "c dev -"}, "waiting for group dev: 1 of 3 clusters is progressing (a), 1 is soaking until 2026-01-02T16:00:15Z (b), 1 is pending (c)"},
-		"many":     {[]string{"a dev Progressing", "b dev Progressing", "c dev Progressing", "d dev Progressing", "e dev Progressing", "f dev Progressing", "g dev Soaking"}, "waiting for group dev: 6 of 7 clusters are progressing (a, b, c, d, e and 1 more), 1 is soaking until 2026-01-02T16:00:15Z"},
+		"mixed":    {[]string{"a dev Progressing", "b dev Soaking", "c dev -"}, "waiting for group dev: 1 of 3 clusters is progressing until 2026-01-02T16:00:30Z at most (a), 1 is soaking until 2026-01-02T16:00:15Z (b), 1 is pending (c)"},
+		"many":     {[]string{"a dev Progressing", "b dev Progressing", "c dev Progressing", "d dev Progressing", "e dev Progressing", "f dev Progressing", "g dev Soaking"}, "waiting for group dev: 6 of 7 clusters are progressing until 2026-01-02T16:00:30Z at most (a, b, c, d, e and 1 more), 1 is soaking until 2026-01-02T16:00:15Z"},
 		"breached": {[]string{"a dev TimedOut", "b dev Failed"}, "stopped at group dev: 2 of 2 clusters failed (a, b), maxFailures is 0"},
 		"complete": {[]string{"a dev Done"}, "1 cluster is done"},
 		"the rest": {[]string{"a dev Done", "b - Soaking"}, "waiting for group -: 1 of 1 cluster is soaking until 2026-01-02T16:00:15Z (b)"},
@@ -110,6 +111,31 @@ func TestSentences(t *testing.T) {
 				t.Errorf("the sentence changes with time: %q", later.Sentence)
 			}
 		})
+	}
+}
+
+// TestUnconfirmedSoak: a soak that is over is not told as one that ends soon.
+func TestUnconfirmedSoak(t *testing.T) {
+	in := fleetOf(perGroup("0"), "a dev Soaking", "b dev Done")
+	if r := Plan(in, testNow.Add(20*time.Second)); r.RecheckAfter != 5*time.Second {
+		t.Errorf("recheck after %s", r.RecheckAfter)
+	}
+	r := Plan(in, testNow.Add(25*time.Second))
+	if want := "waiting for group dev: 1 of 2 clusters is soaked and not confirmed by the cluster (a)"; r.Sentence != want {
+		t.Errorf("%q, want %q", r.Sentence, want)
+	}
+	want := "ready since 2026-01-02T15:59:55Z, soaked until 2026-01-02T16:00:15Z, waiting for the cluster to confirm it"
+	if got := row(t, r, "a").Sentence; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestNoDeadline: a time is told only if it is true of every cluster that progresses.
+func TestNoDeadline(t *testing.T) {
+	in := fleetOf(perGroup("0"), "a dev Progressing", "b dev Progressing")
+	in.cluster(t, "b").Work.Verdict.Waiting = true
+	if want, got := "waiting for group dev: 2 of 2 clusters are progressing (a, b)", Plan(in, testNow).Sentence; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

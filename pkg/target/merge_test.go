@@ -160,7 +160,7 @@ func TestOptionsDoNotLeakBetweenTargets(t *testing.T) {
 	}
 	want := []Match{
 		{Cluster: "dev", Target: "target000", Options: options(t, `{namespaceLabels: {all: "yes", env: dev}, helm: {values: {image: {tag: dev}}}}`)},
-		{Cluster: "prod", Target: "target001", Options: options(t, `{namespaceLabels: {all: "yes"}, namespaceAnnotations: {env: prod}, helm: {values: {image: {tag: base}}}}`)},
+		{Cluster: "prod", Target: "target001", Rule: 1, Options: options(t, `{namespaceLabels: {all: "yes"}, namespaceAnnotations: {env: prod}, helm: {values: {image: {tag: base}}}}`)},
 	}
 	if diff := cmp.Diff(want, matches); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -21,6 +21,9 @@ type Match struct {
 	// Target is the name of the target whose options are used; "" for implicit
 	// targets without one.
 	Target string
+	// Rule is the target's place in the bundle, as names need not be unique; 0 for
+	// implicit targets.
+	Rule int
 	// Options are the bundle's options with the target's merged over them. Clusters
 	// of one target share them: they are read, never changed.
 	Options fleet.BundleDeploymentOptions
@@ -43,7 +46,7 @@ func Select(b *fleet.Bundle, groups []fleet.ClusterGroup, clusters []Cluster) ([
 	matches := make([]Match, 0, len(clusters))
 	for i := range clusters {
 		if rule := plan.choose(&clusters[i]); rule != nil && !rule.doNotDeploy {
-			matches = append(matches, Match{Cluster: clusters[i].Name, Target: rule.name, Options: rule.options})
+			matches = append(matches, Match{Cluster: clusters[i].Name, Target: rule.name, Rule: rule.index, Options: rule.options})
 		}
 	}
 	slices.SortFunc(matches, func(x, y Match) int { return strings.Compare(x.Cluster, y.Cluster) })
@@ -93,6 +96,7 @@ func implicit(t *fleet.BundleTarget) bool {
 // rule is one target, ready to be matched and used.
 type rule struct {
 	criteria
+	index       int
 	name        string
 	doNotDeploy bool
 	options     fleet.BundleDeploymentOptions
@@ -131,7 +135,7 @@ func compile(b *fleet.Bundle, groups []fleet.ClusterGroup) (*plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		r := &rule{criteria: c, name: t.Name, doNotDeploy: t.DoNotDeploy}
+		r := &rule{criteria: c, index: i, name: t.Name, doNotDeploy: t.DoNotDeploy}
 		if r.name == "" {
 			r.name = fmt.Sprintf("target%03d", i)
 		}

@@ -54,13 +54,28 @@ func (d Deployment) feedback() workv1.ManifestConfigOption {
 	}
 }
 
+// AgentNamespace is where the BundleDeployment of a work is on the cluster; "" while
+// the work agent has not said so.
+func AgentNamespace(w *workv1.ManifestWork) string {
+	for i := range w.Status.ResourceStatus.Manifests {
+		if m := &w.Status.ResourceStatus.Manifests[i].ResourceMeta; isDeployment(m, w) {
+			return m.Namespace
+		}
+	}
+	return ""
+}
+
+func isDeployment(m *workv1.ManifestResourceMeta, w *workv1.ManifestWork) bool {
+	return m.Group == v1alpha1.GroupName && m.Resource == resource && m.Name == w.Name
+}
+
 // verdict reads the feedback of a work. The agent always writes its booleans: as
 // long as one is missing nothing is known, and the zero value says so.
 func verdict(w *workv1.ManifestWork) rollout.Verdict {
 	texts, flags := map[string]string{}, map[string]bool{}
 	for i := range w.Status.ResourceStatus.Manifests {
 		m := &w.Status.ResourceStatus.Manifests[i]
-		if m.ResourceMeta.Group != v1alpha1.GroupName || m.ResourceMeta.Resource != resource || m.ResourceMeta.Name != w.Name {
+		if !isDeployment(&m.ResourceMeta, w) {
 			continue
 		}
 		for _, v := range m.StatusFeedbacks.Values {

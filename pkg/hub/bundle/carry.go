@@ -49,16 +49,36 @@ type carrying struct {
 // written now is left to the next one.
 func (r *Reconciler) carryOut(ctx context.Context, f *facts, q *question, m *memory, plan *rollout.Result) error {
 	c := &carrying{Reconciler: r, facts: f, question: q, memory: m}
-	if q.needsContent(f, plan) {
-		if err := r.Contents.Ensure(ctx, q.packed.name, q.packed.gz, q.packed.sum); err != nil {
-			return err
-		}
-	}
+	m.unwritten = nil
 	c.remove(ctx, plan.Remove)
-	c.each(ctx, len(plan.Admit), func(i int) error { return c.admit(ctx, plan.Admit[i]) })
-	c.each(ctx, len(plan.Refresh), func(i int) error { return c.refresh(ctx, plan.Refresh[i]) })
+	if err := c.ensureContent(ctx, plan); err != nil {
+		// Nothing that needs it is written; what was seen is stamped all the same.
+		c.errs = append(c.errs, err)
+		for _, a := range plan.Admit {
+			m.notWritten(a.Cluster, err)
+		}
+	} else {
+		c.each(ctx, len(plan.Admit), func(i int) error { return c.noted(plan.Admit[i].Cluster, c.admit(ctx, plan.Admit[i])) })
+		c.each(ctx, len(plan.Refresh), func(i int) error { return c.refresh(ctx, plan.Refresh[i]) })
+	}
 	c.each(ctx, min(len(plan.Stamp), stampChunk), func(i int) error { return c.stamp(ctx, plan.Stamp[i]) })
 	return errors.Join(c.errs...)
+}
+
+func (c *carrying) ensureContent(ctx context.Context, plan *rollout.Result) error {
+	if !c.question.needsContent(c.facts, plan) {
+		return nil
+	}
+	p := c.question.packed
+	return c.Contents.Ensure(ctx, p.name, p.gz, p.sum)
+}
+
+// noted keeps why a cluster was not admitted for the next plan to tell.
+func (c *carrying) noted(cluster string, err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.memory.notWritten(cluster, err)
+	return err
 }
 
 // needsContent tells whether a work that the plan writes, or one that is there,
@@ -174,7 +194,8 @@ func (c *carrying) foreign(ctx context.Context, w *workv1.ManifestWork) error {
 	if live.Labels[v1alpha1.LabelBundle] != "" && live.Annotations[v1alpha1.AnnotationBundle] == w.Annotations[v1alpha1.AnnotationBundle] {
 		return outcome.Wait(cacheDelay, "the cache does not show ManifestWork %s/%s", w.Namespace, w.Name)
 	}
-	return fmt.Errorf("ManifestWork %s/%s is in the way: it has no label %s; delete it", w.Namespace, w.Name, v1alpha1.LabelBundle)
+	return fmt.Errorf("ManifestWork %s/%s is in the way: its label %s or annotation %s is not what this bundle writes; delete it",
+		w.Namespace, w.Name, v1alpha1.LabelBundle, v1alpha1.AnnotationBundle)
 }
 
 func (c *carrying) stamp(ctx context.Context, s rollout.Stamp) error {
@@ -283,7 +304,7 @@ func (r *Reconciler) ensureRollout(ctx context.Context, f *facts, m *memory) err
 
 // readLeases reads the leases that the planner asks for, live and each at most
 // once a second. A lease that cannot be read says nothing: the cluster waits.
-func (r *Reconciler) readLeases(ctx context.Context, m *memory, names []string) (map[string]string, error) {
+func (r *Reconciler) readLeases(ctx context.Context, m *memory, names []string) map[string]string {
 	now := r.Clock.Now()
 	out := make(map[string]string, len(names))
 	kept := make(map[string]lease, len(names))
@@ -292,7 +313,8 @@ func (r *Reconciler) readLeases(ctx context.Context, m *memory, names []string) 
 		if !ok || now.Sub(l.at) >= leaseInterval {
 			version, err := r.readLease(ctx, name)
 			if err != nil {
-				return nil, err
+				ctrl.LoggerFrom(ctx).Error(err, "Cannot read the lease of a cluster, which goes on waiting")
+				continue
 			}
 			l = lease{version: version, at: now}
 		}
@@ -300,7 +322,7 @@ func (r *Reconciler) readLeases(ctx context.Context, m *memory, names []string) 
 		out[name] = l.version
 	}
 	m.leases = kept
-	return out, nil
+	return out
 }
 
 func (r *Reconciler) readLease(ctx context.Context, name string) (string, error) {

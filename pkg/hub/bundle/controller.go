@@ -84,10 +84,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (t
 		need = q.packed.name
 	}
 	r.Contents.Need(key, need)
-	plan, err := r.plan(ctx, f, q, m)
-	if err != nil {
-		return 0, err
-	}
+	plan := r.plan(ctx, f, q, m)
 	m.absent = plan.Absent
 	if err := r.ensureRollout(ctx, f, m); err != nil {
 		return plan.RecheckAfter, err
@@ -107,15 +104,11 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (t
 }
 
 // plan asks the planner, and once more if it wants leases that were not read.
-func (r *Reconciler) plan(ctx context.Context, f *facts, q *question, m *memory) (*rollout.Result, error) {
+func (r *Reconciler) plan(ctx context.Context, f *facts, q *question, m *memory) *rollout.Result {
 	plan := rollout.Plan(q.input, f.now)
 	if len(plan.ReadLeases) > 0 {
-		read, err := r.readLeases(ctx, m, plan.ReadLeases)
-		if err != nil {
-			return nil, err
-		}
-		q.leases(read)
+		q.leases(r.readLeases(ctx, m, plan.ReadLeases))
 		plan = rollout.Plan(q.input, f.now)
 	}
-	return &plan, nil
+	return &plan
 }

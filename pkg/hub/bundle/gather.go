@@ -43,10 +43,12 @@ type facts struct {
 	now       time.Time
 	bundle    *fleet.Bundle
 	namespace map[string]string
-	policies  []*v1alpha1.RolloutPolicy
-	addOn     *addonv1beta1.ClusterManagementAddOn
-	groups    []fleet.ClusterGroup
-	reach     tenancy.Reach
+	// leaving is true once the namespace is being deleted.
+	leaving  bool
+	policies []*v1alpha1.RolloutPolicy
+	addOn    *addonv1beta1.ClusterManagementAddOn
+	groups   []fleet.ClusterGroup
+	reach    tenancy.Reach
 	// rollout is nil before it was created.
 	rollout *v1alpha1.Rollout
 	// clusters that the namespace reaches, and those that have a work.
@@ -132,7 +134,7 @@ func (r *Reconciler) readNamespace(ctx context.Context, f *facts) error {
 	if err := r.Reader.Get(ctx, client.ObjectKey{Name: f.bundle.Namespace}, ns); err != nil {
 		return fmt.Errorf("get Namespace %s: %w", f.bundle.Namespace, err)
 	}
-	f.namespace = ns.Labels
+	f.namespace, f.leaving = ns.Labels, !ns.DeletionTimestamp.IsZero()
 	var policies v1alpha1.RolloutPolicyList
 	if err := r.Reader.List(ctx, &policies, client.InNamespace(f.bundle.Namespace)); err != nil {
 		return fmt.Errorf("list RolloutPolicies of namespace %s: %w", f.bundle.Namespace, err)

@@ -8,6 +8,7 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/hub/outcome"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 	"open-cluster-management.io/fleet-addon/pkg/work"
 )
@@ -35,6 +36,9 @@ type memory struct {
 	readings map[string]reading
 	// tooLarge says why a work of this content and generation cannot be built.
 	tooLarge *refusal
+
+	// unwritten says by cluster why the last plan could not write its work.
+	unwritten map[string]string
 
 	// leases that were read live, by cluster.
 	leases map[string]lease
@@ -142,6 +146,18 @@ func (m *memory) read(works map[string]*workv1.ManifestWork) {
 		}
 		m.readings[cluster] = r
 	}
+}
+
+// notWritten notes why a cluster's work could not be written, for people to be told.
+// What goes away by itself, such as a conflict, is not worth it.
+func (m *memory) notWritten(cluster string, err error) {
+	if outcome.Waits(err) {
+		return
+	}
+	if m.unwritten == nil {
+		m.unwritten = map[string]string{}
+	}
+	m.unwritten[cluster] = err.Error()
 }
 
 // memories has one memory for each bundle that was looked at.

@@ -1,13 +1,18 @@
 package bundle
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/hub/outcome"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 )
 
@@ -72,5 +77,33 @@ func TestRecordIsCutToWhatTheAPIKeeps(t *testing.T) {
 	}
 	if got := s.Record.ResumedAt; !got.Equal(&metav1.MicroTime{Time: noon.Add(1234567 * time.Microsecond)}) {
 		t.Errorf("resumedAt = %s", got)
+	}
+}
+
+// TestNotWritten: people are told what keeps a work from being written, until it is,
+// and nothing of what goes away by itself.
+func TestNotWritten(t *testing.T) {
+	works := schema.GroupResource{Resource: "manifestworks"}
+	tests := map[string]struct {
+		err  error
+		want string
+	}{
+		"nothing":             {},
+		"a conflict":          {err: fmt.Errorf("patch: %w", apierrors.NewConflict(works, "app", nil))},
+		"the cache is behind": {err: outcome.Wait(time.Second, "soon")},
+		"a webhook refuses":   {err: apierrors.NewForbidden(works, "app", errors.New("no")), want: `manifestworks "app" is forbidden: no`},
+		"it cannot be built":  {err: outcome.Terminal(errors.New("broken")), want: "terminal error: broken"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			f, m := askable(), &memory{}
+			m.notWritten("dev", tt.err)
+			q := (&Reconciler{}).ask(f, m)
+			for _, c := range q.input.Clusters {
+				if want := map[string]string{"dev": tt.want}[c.Name]; c.Unwritten != want {
+					t.Errorf("%s: %q, want %q", c.Name, c.Unwritten, want)
+				}
+			}
+		})
 	}
 }

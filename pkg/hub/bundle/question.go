@@ -64,7 +64,7 @@ type rendered struct {
 // renderKey is all that an id and a shape depend on.
 type renderKey struct {
 	bundle         generation
-	target         string
+	rule           int
 	cluster        uint64
 	agentNamespace string
 }
@@ -114,6 +114,11 @@ func pauses(f *facts) []string {
 
 // check finds what keeps the bundle from being planned at all.
 func (q *question) check(f *facts) {
+	if f.leaving {
+		// Its objects go in any order: without its policy the bundle would go everywhere
+		// at once, and with keepResources it would stay there.
+		q.block(rollout.BundleInvalid, fmt.Sprintf("namespace %s is being deleted: nothing is admitted any more", f.bundle.Namespace))
+	}
 	if errs := target.Validate(f.bundle); len(errs) > 0 {
 		q.block(rollout.BundleInvalid, sentenceOf(errs))
 	}
@@ -208,8 +213,8 @@ func (q *question) render(f *facts, m *memory) {
 		if match, ok := q.matches[name]; ok {
 			c.Selected = true
 			from := renderKey{
-				bundle: q.packed.key, target: match.Target,
-				cluster: fingerprint(f.clusters[name]), agentNamespace: cluster.AgentNamespace(f.addOns[name]),
+				bundle: q.packed.key, rule: match.Rule,
+				cluster: fingerprint(f.clusters[name]), agentNamespace: f.agentNamespace(name),
 			}
 			made, ok := old[name]
 			if !ok || made.from != from {
@@ -240,12 +245,25 @@ func (q *question) renderOne(f *facts, name string, match *target.Match, from re
 	return made
 }
 
+// agentNamespace is where the agent of a cluster runs. While its add-on is missing, or
+// new and does not say so yet, it is where it was: a work that named another place
+// would have the release uninstalled from the old one.
+func (f *facts) agentNamespace(name string) string {
+	addOn, w := f.addOns[name], f.works[name]
+	if w != nil && (addOn == nil || addOn.Status.Namespace == "") {
+		if was := work.AgentNamespace(w); was != "" {
+			return was
+		}
+	}
+	return cluster.AgentNamespace(addOn)
+}
+
 // deployment of the bundle on a cluster, without what an admission adds.
 func (q *question) deployment(f *facts, name, id string) work.Deployment {
 	return work.Deployment{
 		Bundle:         f.key(),
 		Cluster:        name,
-		AgentNamespace: cluster.AgentNamespace(f.addOns[name]),
+		AgentNamespace: f.agentNamespace(name),
 		ID:             id,
 		Content:        q.packed.source(),
 		Options:        q.matches[name].Options,
@@ -260,6 +278,7 @@ func (q *question) clusterOf(f *facts, m *memory, name string) rollout.Cluster {
 		Exists:      cluster.Exists(mc),
 		Unreachable: cluster.Unreachable(mc),
 		AddOn:       cluster.AddOnState(f.addOns[name]),
+		Unwritten:   m.unwritten[name],
 	}
 	if mc != nil {
 		c.Created = mc.CreationTimestamp.Time

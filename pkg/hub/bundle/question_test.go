@@ -11,10 +11,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	workv1 "open-cluster-management.io/api/work/v1"
 
+	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/hub/cluster"
 	"open-cluster-management.io/fleet-addon/pkg/hub/tenancy"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 	"open-cluster-management.io/fleet-addon/pkg/work"
@@ -30,6 +33,10 @@ func TestAskBlocks(t *testing.T) {
 		"an option that is refused": {
 			change: func(f *facts) { f.bundle.Spec.DependsOn = []fleet.BundleRef{{Name: "db"}} },
 			want:   []rollout.Reason{rollout.BundleInvalid}, says: "spec.dependsOn",
+		},
+		"a namespace that is being deleted": {
+			change: func(f *facts) { f.leaving = true },
+			want:   []rollout.Reason{rollout.BundleInvalid}, says: "namespace team is being deleted",
 		},
 		"a selector that cannot be parsed": {
 			change: func(f *facts) {
@@ -128,6 +135,63 @@ func TestRenderingIsKeptUntilSomethingChanges(t *testing.T) {
 			(&Reconciler{}).ask(f, m)
 			if reused := m.rendered["dev"].shape == "marked"; reused != tt.wantReused {
 				t.Errorf("reused = %v, want %v", reused, tt.wantReused)
+			}
+		})
+	}
+}
+
+// TestTargetsOfOneName: a cluster that goes from one target to another by a change of
+// a ClusterGroup gets the other one's options, whatever the targets are called.
+func TestTargetsOfOneName(t *testing.T) {
+	f, m := askable(), &memory{}
+	group := func(name, environment string) fleet.ClusterGroup {
+		return fleet.ClusterGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name}, Spec: fleet.ClusterGroupSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"environment": environment}},
+		}}
+	}
+	f.bundle.Spec.Targets = []fleet.BundleTarget{
+		{Name: "x", ClusterGroup: "one", BundleDeploymentOptions: fleet.BundleDeploymentOptions{TargetNamespace: "one"}},
+		{Name: "x", ClusterGroup: "two", BundleDeploymentOptions: fleet.BundleDeploymentOptions{TargetNamespace: "two"}},
+	}
+	f.groups = []fleet.ClusterGroup{group("one", "dev"), group("two", "stg")}
+	(&Reconciler{}).ask(f, m)
+	before := m.rendered["dev"].id
+	f.groups = []fleet.ClusterGroup{group("one", "stg"), group("two", "dev")}
+	(&Reconciler{}).ask(f, m)
+	if m.rendered["dev"].id == before {
+		t.Error("the options changed and the id did not")
+	}
+}
+
+// TestAgentNamespace: a work stays where it is until the add-on names another place.
+func TestAgentNamespace(t *testing.T) {
+	named := func(namespace string) *addonv1beta1.ManagedClusterAddOn {
+		return &addonv1beta1.ManagedClusterAddOn{Status: addonv1beta1.ManagedClusterAddOnStatus{Namespace: namespace}}
+	}
+	tests := map[string]struct {
+		addOn *addonv1beta1.ManagedClusterAddOn
+		was   string
+		want  string
+	}{
+		"nothing is known":        {want: cluster.DefaultAgentNamespace},
+		"the add-on says so":      {addOn: named("agents"), was: "before", want: "agents"},
+		"the add-on is gone":      {was: "agents", want: "agents"},
+		"the add-on is new":       {addOn: named(""), was: "agents", want: "agents"},
+		"the add-on and work are": {addOn: named(""), want: cluster.DefaultAgentNamespace},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := askable()
+			f.works = works(f, "dev")
+			f.addOns = map[string]*addonv1beta1.ManagedClusterAddOn{"dev": tt.addOn}
+			w := f.works["dev"]
+			if tt.was != "" {
+				w.Status.ResourceStatus.Manifests = []workv1.ManifestCondition{{ResourceMeta: workv1.ManifestResourceMeta{
+					Group: v1alpha1.GroupName, Resource: "bundledeployments", Namespace: tt.was, Name: w.Name,
+				}}}
+			}
+			if got := f.agentNamespace("dev"); got != tt.want {
+				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
 	}

@@ -65,6 +65,14 @@ func Result(ctx context.Context, recheck time.Duration, err error) (ctrl.Result,
 	}
 }
 
+// Waits tells whether an error, if there is one, goes away by itself: nobody has to
+// be told.
+func Waits(err error) bool {
+	var k kinds
+	k.sort(err)
+	return len(k.retry) == 0 && len(k.terminal) == 0
+}
+
 // Sooner is the smaller of two delays, where 0 means never.
 func Sooner(a, b time.Duration) time.Duration {
 	if a <= 0 {
