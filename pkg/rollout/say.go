@@ -99,6 +99,27 @@ func (g *group) failureSentence() string {
 	return fmt.Sprintf("%d of %s failed %s, maxFailures is %d", g.failures, plural(len(g.members)), names(g.failing, 5), g.max)
 }
 
+// because is the word of the first cluster that is in trouble, so that nobody has to
+// look further for the cause.
+func (g *group) because() string {
+	if g.failures > g.max {
+		return g.says(g.failing[0], g.failing[0].sentence())
+	}
+	for _, m := range g.holding {
+		if m.state == Progressing {
+			return g.says(m, m.progressSentence())
+		}
+	}
+	return ""
+}
+
+func (g *group) says(m *member, sentence string) string {
+	if len(g.members) == 1 {
+		return ": " + sentence
+	}
+	return "; " + m.Name + ": " + sentence
+}
+
 // reason of an open group that has not passed: of its first progressing cluster,
 // then of a pending one, else the soak.
 func (g *group) reason() Reason {

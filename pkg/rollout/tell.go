@@ -72,9 +72,9 @@ func (p *planner) firstStop() *Hold {
 		case l.held != nil:
 			return l.held
 		case l.breached != nil:
-			return &l.breached.breach
+			return &Hold{l.breached.breach.Reason, l.breached.breach.Sentence + l.breached.because()}
 		case l.current != nil:
-			return &Hold{l.current.reason(), fmt.Sprintf("waiting for group %s: %s", l.current.label, l.current.progressSentence())}
+			return &Hold{l.current.reason(), fmt.Sprintf("waiting for group %s: %s%s", l.current.label, l.current.progressSentence(), l.current.because())}
 		}
 	}
 	return nil
@@ -113,13 +113,13 @@ func (p *planner) groupStop(g *group) (Reason, string) {
 	case l.held != nil:
 		return l.held.Reason, l.held.Sentence
 	case g.failures > g.max:
-		return FailureBudgetExceeded, g.failureSentence()
+		return FailureBudgetExceeded, g.failureSentence() + g.because()
 	case !g.open:
 		return g.closed.Reason, g.closed.Sentence
 	case l.breached != nil && g.counts.Pending > 0:
 		return l.breached.breach.Reason, l.breached.breach.Sentence
 	}
-	return g.reason(), g.progressSentence()
+	return g.reason(), g.progressSentence() + g.because()
 }
 
 func (p *planner) clusterResult(m *member) ClusterResult {

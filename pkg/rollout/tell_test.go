@@ -94,9 +94,9 @@ func TestSentences(t *testing.T) {
 		want string
 	}{
 		"soaking":  {[]string{"dev1 dev Done", "dev2 dev Soaking"}, "waiting for group dev: 1 of 2 clusters is soaking until 2026-01-02T16:00:15Z (dev2)"},
-		"mixed":    {[]string{"a dev Progressing", "b dev Soaking", "c dev -"}, "waiting for group dev: 1 of 3 clusters is progressing until 2026-01-02T16:00:30Z at most (a), 1 is soaking until 2026-01-02T16:00:15Z (b), 1 is pending (c)"},
-		"many":     {[]string{"a dev Progressing", "b dev Progressing", "c dev Progressing", "d dev Progressing", "e dev Progressing", "f dev Progressing", "g dev Soaking"}, "waiting for group dev: 6 of 7 clusters are progressing until 2026-01-02T16:00:30Z at most (a, b, c, d, e and 1 more), 1 is soaking until 2026-01-02T16:00:15Z"},
-		"breached": {[]string{"a dev TimedOut", "b dev Failed"}, "stopped at group dev: 2 of 2 clusters failed (a, b), maxFailures is 0"},
+		"mixed":    {[]string{"a dev Progressing", "b dev Soaking", "c dev -"}, "waiting for group dev: 1 of 3 clusters is progressing until 2026-01-02T16:00:30Z at most (a), 1 is soaking until 2026-01-02T16:00:15Z (b), 1 is pending (c); a: not ready yet"},
+		"many":     {[]string{"a dev Progressing", "b dev Progressing", "c dev Progressing", "d dev Progressing", "e dev Progressing", "f dev Progressing", "g dev Soaking"}, "waiting for group dev: 6 of 7 clusters are progressing until 2026-01-02T16:00:30Z at most (a, b, c, d, e and 1 more), 1 is soaking until 2026-01-02T16:00:15Z; a: not ready yet"},
+		"breached": {[]string{"a dev TimedOut", "b dev Failed"}, "stopped at group dev: 2 of 2 clusters failed (a, b), maxFailures is 0; a: not ready in time, since 2026-01-02T15:59:30Z: not ready yet"},
 		"complete": {[]string{"a dev Done"}, "1 cluster is done"},
 		"the rest": {[]string{"a dev Done", "b - Soaking"}, "waiting for group -: 1 of 1 cluster is soaking until 2026-01-02T16:00:15Z (b)"},
 	}
@@ -134,7 +134,7 @@ func TestUnconfirmedSoak(t *testing.T) {
 func TestNoDeadline(t *testing.T) {
 	in := fleetOf(perGroup("0"), "a dev Progressing", "b dev Progressing")
 	in.cluster(t, "b").Work.Verdict.Waiting = true
-	if want, got := "waiting for group dev: 2 of 2 clusters are progressing (a, b)", Plan(in, testNow).Sentence; got != want {
+	if want, got := "waiting for group dev: 2 of 2 clusters are progressing (a, b); a: not ready yet", Plan(in, testNow).Sentence; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

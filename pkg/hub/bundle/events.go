@@ -29,6 +29,13 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/hub/tenancy"
 )
 
+// A failed reconcile is tried again after retryFirst, doubling to retryMost: nothing
+// tells when a permission or a namespace that was missing is there.
+const (
+	retryFirst = 50 * time.Millisecond
+	retryMost  = 30 * time.Second
+)
+
 // batchDelay gathers the status of many works into one plan.
 const batchDelay = 50 * time.Millisecond
 
@@ -38,7 +45,10 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, workers int, nudges *Nud
 	people := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("bundle").
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: workers,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryFirst, retryMost),
+		}).
 		For(&fleet.Bundle{}, builder.WithPredicates(people)).
 		Watches(&v1alpha1.Rollout{}, &handler.EnqueueRequestForObject{}).
 		Watches(&workv1.ManifestWork{}, batched{}).
