@@ -41,16 +41,22 @@ Programs are built from their Go modules into $` + toolchain.CacheEnv + ` (defau
 }
 
 func buildCommand() *cobra.Command {
-	return &cobra.Command{
+	var link string
+	cmd := &cobra.Command{
 		Use:     "build",
 		Short:   "Build the programs into the cache and start nothing",
-		Example: "  env build",
+		Example: "  env build --link .local/bin",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := toolchain.Ensure(cmd.Context(), cmd.OutOrStdout())
-			return err
+			tools, err := toolchain.Ensure(cmd.Context(), cmd.OutOrStdout())
+			if err != nil || link == "" {
+				return err
+			}
+			return tools.Link(link)
 		},
 	}
+	cmd.Flags().StringVar(&link, "link", "", "folder to put a link to every program into")
+	return cmd
 }
 
 func guardCommand() *cobra.Command {
