@@ -2,6 +2,9 @@ module open-cluster-management.io/fleet-addon
 
 go 1.26.0
 
+// Runs the specs of the e2e suite on two processes.
+tool github.com/onsi/ginkgo/v2/ginkgo
+
 require (
 	github.com/go-logr/logr v1.4.3
 	github.com/google/go-cmp v0.7.0

@@ -258,7 +258,7 @@ var _ = Describe("errors", func() {
 		Expect(b.status().Message).To(And(ContainSubstring("is invalid"), ContainSubstring("***"), Not(ContainSubstring("correct-horse"))))
 	})
 
-	It("fails on an immutable field, on another release's object and on an unsupported option", func() {
+	It("fails on an immutable field, on somebody else's object and on an unsupported option", func() {
 		immutable := func(v string) string { return configMap("a", v) + "immutable: true\n" }
 		b := newBundle(home, "immutable").pack(files("a.yaml", immutable("one"))).admit()
 		b.ready()
@@ -267,7 +267,8 @@ var _ = Describe("errors", func() {
 		Expect(b.status().Message).To(ContainSubstring("field is immutable"))
 		Expect(b.status().Applied).To(BeFalse())
 
-		thief := newBundle(home, "thief").pack(files("a.yaml", configMap("a", "mine")))
+		Expect(c.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "theirs", Namespace: b.name}})).To(Succeed())
+		thief := newBundle(home, "thief").pack(files("a.yaml", configMap("theirs", "mine")))
 		thief.admit(func(s *v1alpha1.BundleDeploymentSpec) { s.Options.DefaultNamespace = b.name })
 		Eventually(func() bool { return thief.status().Terminal }).Should(BeTrue())
 		Expect(thief.status().Message).To(ContainSubstring("invalid ownership metadata"))
@@ -275,6 +276,40 @@ var _ = Describe("errors", func() {
 		atomic := newBundle(home, "atomic").pack(files("a.yaml", configMap("a", "one"))).admit(helmOptions(func(h *fleet.HelmOptions) { h.Atomic = true }))
 		Eventually(func() bool { return atomic.status().Terminal }).Should(BeTrue())
 		Expect(atomic.status().Message).To(HavePrefix("spec.options: helm.atomic not supported"))
+	})
+
+	It("takes over the objects of a bundle that was renamed, once that is removed", func() {
+		b := newBundle(home, "old-name").pack(files("a.yaml", configMap("a", "one"))).admit()
+		b.ready()
+		renamed := newBundle(home, "new-name").pack(files("a.yaml", configMap("a", "two")))
+		renamed.admit(func(s *v1alpha1.BundleDeploymentSpec) { s.Options.DefaultNamespace = b.name })
+		Eventually(renamed.verdict).Should(Equal("ErrApplied"))
+		Expect(renamed.status().Terminal).To(BeFalse())
+		Expect(renamed.status().Message).To(ContainSubstring("ConfigMap %s/a belongs to BundleDeployment %s", b.name, b.name))
+		Expect(b.verdict()).To(Equal("Ready"))
+		b.remove()
+		renamed.ready()
+		Expect(b.value("a")).To(Equal("two"))
+	})
+
+	It("renames a release whose objects take long to go", func() {
+		b := newBundle(home, "slow").pack(files("a.yaml", configMap("a", "one"), "b.yaml", configMap("b", "one"))).admit()
+		b.ready()
+		hold := func(finalizers ...string) {
+			a := b.object("a")
+			before := a.DeepCopy()
+			a.Finalizers = finalizers
+			Expect(c.Patch(ctx, a, client.MergeFrom(before))).To(Succeed())
+		}
+		hold("example.com/hold")
+		b.admit(helmOptions(func(h *fleet.HelmOptions) { h.ReleaseName = "renamed" }))
+		Eventually(b.verdict).Should(Equal("ErrApplied"), func() string { return b.status().Message })
+		Expect(b.status().Message).To(ContainSubstring("object is being deleted: ConfigMap %s/a", b.name))
+		hold()
+		b.ready()
+		Expect(b.status().Release).To(HavePrefix(b.name + "/renamed:"))
+		Expect(b.value("a")).To(Equal("one"))
+		Expect(b.history()).To(BeEmpty())
 	})
 
 	It("tries again until a CRD is there", func() {
