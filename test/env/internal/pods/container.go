@@ -179,6 +179,7 @@ func (c *Container) finished() bool {
 		return true
 	case corev1.RestartPolicyOnFailure:
 		return c.exitCode != nil && *c.exitCode == 0
+	case corev1.RestartPolicyAlways:
 	}
 	return false
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // Record identifies one process for good: a pid alone is reused, a pid with its start time and the boot is not.
@@ -84,7 +87,7 @@ func Records(dir string) ([]Record, error) {
 
 // KillRecorded ends, with their process groups, the recorded processes that are still the recorded ones, waits until
 // they are gone, removes the records, and returns the names of what it had to kill.
-func KillRecorded(dir string, wait time.Duration) ([]string, error) {
+func KillRecorded(dir string, limit time.Duration) ([]string, error) {
 	records, err := Records(dir)
 	if err != nil {
 		return nil, err
@@ -96,13 +99,12 @@ func KillRecorded(dir string, wait time.Duration) ([]string, error) {
 			_ = syscall.Kill(-r.PID, syscall.SIGKILL)
 		}
 	}
-	deadline := time.Now().Add(wait)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
 	for _, r := range records {
-		for r.Alive() {
-			if time.Now().After(deadline) {
-				return killed, fmt.Errorf("process %d (%s) does not end after SIGKILL", r.PID, r.Name)
-			}
-			time.Sleep(20 * time.Millisecond)
+		ended := func(context.Context) (bool, error) { return !r.Alive(), nil }
+		if err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, ended); err != nil {
+			return killed, fmt.Errorf("process %d (%s) does not end after SIGKILL", r.PID, r.Name)
 		}
 		if err := os.Remove(r.file(dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return killed, err

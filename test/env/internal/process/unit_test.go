@@ -1,8 +1,11 @@
 package process
 
 import (
+	"context"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 func TestUnit(t *testing.T) {
@@ -45,17 +48,12 @@ func TestUnit(t *testing.T) {
 			defer unit.Stop(0)
 			first := unit.Status().PID
 			test.act(unit)
-			deadline := time.Now().Add(5 * time.Second)
-			for {
+			settled := func(context.Context) (bool, error) {
 				status := unit.Status()
-				settled := status.Running == test.wantRunning && status.Wanted == test.wantWanted && status.PID != first
-				if settled {
-					return
-				}
-				if time.Now().After(deadline) {
-					t.Fatalf("want running %t, wanted %t, got %+v", test.wantRunning, test.wantWanted, status)
-				}
-				time.Sleep(10 * time.Millisecond)
+				return status.Running == test.wantRunning && status.Wanted == test.wantWanted && status.PID != first, nil
+			}
+			if err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 5*time.Second, true, settled); err != nil {
+				t.Fatalf("want running %t, wanted %t, got %+v", test.wantRunning, test.wantWanted, unit.Status())
 			}
 		})
 	}
