@@ -497,6 +497,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"a number of replicas":     {"replicas: -1", "replicas"},
 		"a digest":                 {"image: {digest: abc}", "digest"},
 		"max failures":             {"rolloutStrategy: {type: All, all: {maxFailures: few}}", "maxFailures"},
+		"max failures in quotes":   {"rolloutStrategy: {type: All, all: {maxFailures: '2'}}", "maxFailures"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := tryRender(load(t), tc.values)

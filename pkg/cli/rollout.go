@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -130,6 +131,9 @@ func printTable(out io.Writer, r *v1alpha1.Rollout, now time.Time) error {
 	lines := []string{head}
 	if s.Message != "" {
 		lines = append(lines, s.Reason+": "+s.Message)
+	}
+	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.RolloutWarning); c != nil && c.Status == metav1.ConditionTrue {
+		lines = append(lines, "Warning: "+c.Message)
 	}
 	lines = append(lines, "")
 	lines = append(lines, groups.Table(groups.Rows(r, now), 0)...)

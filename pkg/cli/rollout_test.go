@@ -27,10 +27,20 @@ func held(conditions ...metav1.Condition) *v1alpha1.Rollout {
 func TestPrintRollout(t *testing.T) {
 	cases := map[string]struct {
 		format, want string
+		conditions   []metav1.Condition
 		wantErr      string
 	}{
 		"a table": {want: `demo/hello  revision abc  0/1 done  by RolloutPolicy/p
 NotReady: waiting for group dev
+
+GROUP  CLUSTERS  STATE          LEFT   WHY
+dev    1         1 progressing         dev is not ready
+`},
+		"a warning": {
+			conditions: []metav1.Condition{{Type: v1alpha1.RolloutWarning, Status: metav1.ConditionTrue, Message: "decision group qa has no clusters"}},
+			want: `demo/hello  revision abc  0/1 done  by RolloutPolicy/p
+NotReady: waiting for group dev
+Warning: decision group qa has no clusters
 
 GROUP  CLUSTERS  STATE          LEFT   WHY
 dev    1         1 progressing         dev is not ready
@@ -40,7 +50,7 @@ dev    1         1 progressing         dev is not ready
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			err := printRollout(&out, held(), tc.format, time.Now())
+			err := printRollout(&out, held(tc.conditions...), tc.format, time.Now())
 			if tc.wantErr != "" {
 				if err == nil || err.Error() != tc.wantErr {
 					t.Errorf("error %v, want %s", err, tc.wantErr)

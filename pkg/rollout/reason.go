@@ -12,7 +12,6 @@ const (
 	WaitingForGroup       Reason = "WaitingForGroup"
 	SoakingReason         Reason = "Soaking"
 	FailureBudgetExceeded Reason = "FailureBudgetExceeded"
-	MaxConcurrency        Reason = "MaxConcurrency"
 	MandatoryGroupMissing Reason = "MandatoryGroupMissing"
 	PlacementNotFound     Reason = "PlacementNotFound"
 	PlacementInconsistent Reason = "PlacementInconsistent"

@@ -82,24 +82,23 @@ type SourceInput struct {
 	Policies []*v1alpha1.RolloutPolicy
 	// AddOn is the ClusterManagementAddOn `fleet`; nil if it does not exist.
 	AddOn *addonv1beta1.ClusterManagementAddOn
-	// HasDefaultGroup is true when the namespace has a ClusterGroup `default`.
-	HasDefaultGroup bool
+	// OwnTargets is true when the bundle itself says where it goes.
+	OwnTargets bool
 }
 
 // ResolveSource finds where a bundle's lanes come from.
 func ResolveSource(in SourceInput) Source {
-	implicit := implicitTargets(in.Bundle, in.HasDefaultGroup)
 	policy, name, hold := findPolicy(in)
 	var s Source
 	switch {
 	case hold != nil:
-		s = Source{Name: name, Hold: hold, ImplicitTargets: implicit}
+		s = Source{Name: name, Hold: hold, ImplicitTargets: !in.OwnTargets}
 	case policy != nil:
 		s = policySource(policy)
-		s.ImplicitTargets = implicit
+		s.ImplicitTargets = !in.OwnTargets
 	default:
 		s = addOnSource(in.AddOn)
-		s.NoTargets = implicit
+		s.NoTargets = !in.OwnTargets
 	}
 	if s.Hold == nil && partitioned(in.Bundle.Spec.RolloutStrategy) {
 		s.Hold = &Hold{StrategyInvalid, field.Forbidden(field.NewPath("spec", "rolloutStrategy"), unsupported).Error()}
@@ -110,22 +109,6 @@ func ResolveSource(in SourceInput) Source {
 
 // unsupported is said of what the API has and the planner does not do yet.
 const unsupported = "not supported yet"
-
-// implicitTargets tells whether the bundle has no targets of its own: none, or only
-// the one that Fleet's CLI writes where nobody asked for any.
-func implicitTargets(b *fleet.Bundle, hasDefaultGroup bool) bool {
-	switch targets := b.Spec.Targets; len(targets) {
-	case 0:
-		return true
-	case 1:
-		t := targets[0]
-		return !hasDefaultGroup && t.Name == defaultTarget && t.ClusterGroup == defaultTarget &&
-			t.ClusterName == "" && t.ClusterSelector == nil && t.ClusterGroupSelector == nil && !t.DoNotDeploy
-	}
-	return false
-}
-
-const defaultTarget = "default"
 
 func partitioned(s *fleet.RolloutStrategy) bool {
 	return s != nil && (s.MaxUnavailable != nil || s.MaxUnavailablePartitions != nil || s.AutoPartitionSize != nil ||

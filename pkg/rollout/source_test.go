@@ -118,28 +118,20 @@ func TestPartitionsAreRefused(t *testing.T) {
 }
 
 func TestImplicitTargets(t *testing.T) {
-	implicit := fleet.BundleTarget{Name: "default", ClusterGroup: "default"}
-	narrowed := implicit
-	narrowed.ClusterSelector = &metav1.LabelSelector{}
-	policy := selecting(policyOf("p", v1alpha1.PlacementRef{Name: "a"}), "", "")
+	policies := []*v1alpha1.RolloutPolicy{selecting(policyOf("p", v1alpha1.PlacementRef{Name: "a"}), "", "")}
 	tests := map[string]struct {
-		targets      []fleet.BundleTarget
-		group        bool
+		own          bool
 		policies     []*v1alpha1.RolloutPolicy
 		want, wantNo bool
 	}{
-		"none, with a policy":              {nil, false, []*v1alpha1.RolloutPolicy{policy}, true, false},
-		"none, without":                    {nil, false, nil, false, true},
-		"the default one":                  {[]fleet.BundleTarget{implicit}, false, []*v1alpha1.RolloutPolicy{policy}, true, false},
-		"the default one without a policy": {[]fleet.BundleTarget{implicit}, false, nil, false, true},
-		"the group default exists":         {[]fleet.BundleTarget{implicit}, true, []*v1alpha1.RolloutPolicy{policy}, false, false},
-		"somebody changed it":              {[]fleet.BundleTarget{narrowed}, false, []*v1alpha1.RolloutPolicy{policy}, false, false},
-		"two":                              {[]fleet.BundleTarget{implicit, {Name: "x"}}, false, []*v1alpha1.RolloutPolicy{policy}, false, false},
+		"none, with a policy": {false, policies, true, false},
+		"none, without":       {false, nil, false, true},
+		"own, with a policy":  {true, policies, false, false},
+		"own, without":        {true, nil, false, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			b := &fleet.Bundle{Spec: fleet.BundleSpec{Targets: tt.targets}}
-			s := ResolveSource(SourceInput{Bundle: b, Policies: tt.policies, HasDefaultGroup: tt.group})
+			s := ResolveSource(SourceInput{Bundle: &fleet.Bundle{}, Policies: tt.policies, OwnTargets: tt.own})
 			if s.ImplicitTargets != tt.want || s.NoTargets != tt.wantNo {
 				t.Errorf("implicit %v, none %v", s.ImplicitTargets, s.NoTargets)
 			}

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -179,6 +180,10 @@ func checkLimit(v intstr.IntOrString, least int, path *field.Path) field.ErrorLi
 			return field.ErrorList{field.Invalid(path, v.IntValue(), "must be at least "+strconv.Itoa(least))}
 		}
 		return nil
+	}
+	if _, err := strconv.ParseUint(v.StrVal, 10, 32); err == nil {
+		return field.ErrorList{field.Invalid(path, v.StrVal,
+			fmt.Sprintf("is text: write the number %s without quotes, or the percentage %q", v.StrVal, v.StrVal+"%"))}
 	}
 	digits, ok := strings.CutSuffix(v.StrVal, "%")
 	n, err := strconv.ParseUint(digits, 10, 16)

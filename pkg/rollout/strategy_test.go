@@ -111,6 +111,18 @@ func TestValidatePolicy(t *testing.T) {
 	}
 }
 
+func TestANumberInQuotesIsExplained(t *testing.T) {
+	policy := policyOf("p", v1alpha1.PlacementRef{Name: "a", RolloutStrategy: ocmPerGroup(func(g *clusterv1alpha1.RolloutProgressivePerGroup) {
+		g.MaxFailures = intstr.FromString("2")
+	})})
+	const want = `spec.placementRefs[0].rolloutStrategy.progressivePerGroup.maxFailures: Invalid value: "2": ` +
+		`is text: write the number 2 without quotes, or the percentage "2%"`
+	errs := ValidatePolicy(policy)
+	if len(errs) != 1 || errs[0].Error() != want {
+		t.Errorf("got %v, want %s", errs, want)
+	}
+}
+
 func TestParseStrategy(t *testing.T) {
 	in := ocmPerGroup(func(g *clusterv1alpha1.RolloutProgressivePerGroup) {
 		g.MinSuccessTime.Duration, g.ProgressDeadline, g.MaxFailures = 20*time.Second, "1h30m", intstr.FromString("10%")

@@ -72,8 +72,9 @@ const defaultTarget = "default"
 
 // HasOwnTargets tells whether the bundle itself says where it goes. It does not
 // if it has no targets, or only the implicit `default` one while its namespace
-// has no ClusterGroup `default`.
-func HasOwnTargets(b *fleet.Bundle, hasDefaultGroup bool) bool {
+// has no ClusterGroup `default`. groups are those of the namespace.
+func HasOwnTargets(b *fleet.Bundle, groups []fleet.ClusterGroup) bool {
+	hasDefaultGroup := slices.ContainsFunc(groups, func(g fleet.ClusterGroup) bool { return g.Name == defaultTarget })
 	for i := range b.Spec.TargetRestrictions {
 		if r := &b.Spec.TargetRestrictions[i]; hasDefaultGroup || !restrictionTerms(r).onlyDefaultGroup() {
 			return true

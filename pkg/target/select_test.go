@@ -183,30 +183,32 @@ func TestSelectWithRestrictions(t *testing.T) {
 
 func TestHasOwnTargets(t *testing.T) {
 	byDefault := fleet.BundleTarget{Name: "default", ClusterGroup: "default"}
+	there := []fleet.ClusterGroup{clusterGroup("mine", "dev", nil), clusterGroup("default", "dev", nil)}
 	cases := map[string]struct {
 		targets  []fleet.BundleTarget
 		restrict []fleet.BundleTargetRestriction
-		group    bool
+		groups   []fleet.ClusterGroup
 		want     bool
 	}{
 		"none":                          {},
-		"none, with a default group":    {group: true},
+		"none, with a default group":    {groups: there},
 		"the implicit one":              {targets: []fleet.BundleTarget{byDefault}},
-		"the implicit one, group there": {targets: []fleet.BundleTarget{byDefault}, group: true, want: true},
+		"the implicit one, group there": {targets: []fleet.BundleTarget{byDefault}, groups: there, want: true},
 		"implicit with restriction": {targets: []fleet.BundleTarget{byDefault},
 			restrict: []fleet.BundleTargetRestriction{{Name: "default", ClusterGroup: "default"}}},
-		"restricted elsewhere": {restrict: []fleet.BundleTargetRestriction{{ClusterName: "dev"}}, want: true},
-		"two":                  {targets: []fleet.BundleTarget{byDefault, byDefault}, want: true},
-		"another name":         {targets: []fleet.BundleTarget{{Name: "mine", ClusterGroup: "default"}}, want: true},
-		"another group":        {targets: []fleet.BundleTarget{{Name: "default", ClusterGroup: "mine"}}, want: true},
-		"a narrower one":       {targets: []fleet.BundleTarget{{Name: "default", ClusterGroup: "default", ClusterName: "dev"}}, want: true},
-		"one that says no":     {targets: []fleet.BundleTarget{{Name: "default", ClusterGroup: "default", DoNotDeploy: true}}, want: true},
+		"restricted elsewhere":     {restrict: []fleet.BundleTargetRestriction{{ClusterName: "dev"}}, want: true},
+		"two":                      {targets: []fleet.BundleTarget{byDefault, byDefault}, want: true},
+		"only another group there": {targets: []fleet.BundleTarget{byDefault}, groups: there[:1]},
+		"another name":             {targets: []fleet.BundleTarget{{Name: "mine", ClusterGroup: "default"}}, want: true},
+		"another group":            {targets: []fleet.BundleTarget{{Name: "default", ClusterGroup: "mine"}}, want: true},
+		"a narrower one":           {targets: []fleet.BundleTarget{{Name: "default", ClusterGroup: "default", ClusterName: "dev"}}, want: true},
+		"one that says no":         {targets: []fleet.BundleTarget{{Name: "default", ClusterGroup: "default", DoNotDeploy: true}}, want: true},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			b := bundle(tc.targets...)
 			b.Spec.TargetRestrictions = tc.restrict
-			if got := HasOwnTargets(b, tc.group); got != tc.want {
+			if got := HasOwnTargets(b, tc.groups); got != tc.want {
 				t.Errorf("got %v, want %v", got, tc.want)
 			}
 		})

@@ -26,6 +26,9 @@ const (
 	heldFor = example.Soak + 5*time.Second
 )
 
+// errInterrupted is what becomes of every error after Ctrl-C.
+var errInterrupted = errors.New("interrupted")
+
 type demo struct {
 	env    *environment
 	out    io.Writer
@@ -65,9 +68,12 @@ func (d demo) end(ctx context.Context, err error) error {
 	failed := err != nil && ctx.Err() == nil
 	switch {
 	case ctx.Err() != nil:
-		err = errors.New("interrupted")
-	case d.keep:
+		err = errInterrupted
+	case d.keep && failed:
+		fmt.Fprintf(d.out, "\nthe clusters go on running; `%s status --dir %s` says how to reach them\n", d.env.binary, d.env.dir)
 		return err
+	case d.keep:
+		return nil
 	}
 	fmt.Fprintln(d.out, "\ntaking the clusters down")
 	down, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Minute)

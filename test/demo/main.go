@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -17,11 +18,19 @@ func main() {
 	defer stop()
 	// A second Ctrl-C ends the program at once.
 	context.AfterFunc(ctx, stop)
-	if err := run(ctx); err != nil {
+	err := run(ctx)
+	if errors.Is(err, errInterrupted) {
+		fmt.Fprintln(os.Stderr, "demo: interrupted")
+		os.Exit(exitInterrupted)
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "demo: FAILED: %v\n", err)
 		os.Exit(1)
 	}
 }
+
+// exitInterrupted is what shells take for Ctrl-C.
+const exitInterrupted = 130
 
 func run(ctx context.Context) error {
 	root := flag.String("root", ".", "folder of the repository")

@@ -71,9 +71,6 @@ func forms(value string) []string {
 
 func unquoted(text string) string { return text[1 : len(text)-1] }
 
-// Plain is the scrubber for errors of operations that have no values.
-func Plain(text string) string { return text }
-
 func collect(v any, visit func(string)) {
 	switch t := v.(type) {
 	case map[string]any:

@@ -64,7 +64,8 @@ type RolloutStatus struct {
 	// or "Default".
 	// +optional
 	Source string `json:"source,omitempty"`
-	// currentGroup is "lane/group" of the first group that has not passed; empty when all have.
+	// currentGroup is "lane/group" of the first group that has not passed; empty when
+	// all have. "group[1]" is the second group of its name.
 	// +optional
 	CurrentGroup string `json:"currentGroup,omitempty"`
 	// done is "DONE/TOTAL" of the selected clusters.
@@ -165,9 +166,10 @@ type GroupStatus struct {
 	// end of a soak or of a deadline.
 	// +optional
 	NextAt *metav1.Time `json:"nextAt,omitempty"`
-	// reason and message: why this group is not passed.
+	// reason is one word of a closed list: why this group has not passed, or Complete.
 	// +optional
 	Reason string `json:"reason,omitempty"`
+	// message is the sentence of the reason.
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	Message string `json:"message,omitempty"`
@@ -212,8 +214,11 @@ type RolloutRecord struct {
 
 // RecordedGroup is a group name that had members.
 type RecordedGroup struct {
+	// lane is the name of the group's lane.
 	Lane string `json:"lane"`
+	// name of the decision group; empty for the clusters of no declared group.
 	Name string `json:"name"`
+	// index is the place among the groups of the same name, from 0.
 	// +optional
 	Index int32 `json:"index,omitempty"`
 	// openedAt in the current revision; written before the first admission it allows.

@@ -11,7 +11,8 @@ import (
 
 // Row is one group.
 type Row struct {
-	// Group is "group", or "lane/group" where there are several lanes.
+	// Group is "group", or "lane/group" where there are several lanes; with "[1]" and so
+	// on where it is not the first of its name.
 	Group, Clusters, State string
 	// Left is the time until a soak or a deadline ends, rounded up; "" if none runs.
 	Left string
@@ -29,6 +30,9 @@ func Rows(r *v1alpha1.Rollout, now time.Time) []Row {
 	for _, lane := range r.Status.Lanes {
 		for i := range lane.Groups {
 			name := lane.Groups[i].Name
+			if index := lane.Groups[i].Index; index > 0 {
+				name = fmt.Sprintf("%s[%d]", name, index)
+			}
 			if len(r.Status.Lanes) > 1 {
 				name = lane.Name + "/" + name
 			}

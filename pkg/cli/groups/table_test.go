@@ -65,6 +65,14 @@ prod   12        12 pending            held: waits for group stg`},
 GROUP  CLUSTERS  STATE                LEFT   WHY
 dev    2         1 done, 1 timed out         stopped: 1 of 2 failed
 stg    1         1 pending                   held`},
+		"several of a name": {
+			groups: []v1alpha1.GroupStatus{
+				group("dev", v1alpha1.StateCounts{Done: 2}, passed),
+				group("dev", v1alpha1.StateCounts{Done: 1}, passed, func(g *v1alpha1.GroupStatus) { g.Index = 1 }),
+			}, want: `
+GROUP   CLUSTERS  STATE          LEFT   WHY
+dev     2         2 done
+dev[1]  1         1 done`},
 		"a deadline that is over": {
 			groups: []v1alpha1.GroupStatus{group("dev", v1alpha1.StateCounts{Progressing: 1}, at(-time.Second))}, want: `
 GROUP  CLUSTERS  STATE          LEFT   WHY

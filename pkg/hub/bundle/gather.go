@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/hub/placement"
 	"open-cluster-management.io/fleet-addon/pkg/hub/tenancy"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
+	"open-cluster-management.io/fleet-addon/pkg/target"
 	"open-cluster-management.io/fleet-addon/pkg/work"
 )
 
@@ -49,6 +51,8 @@ type facts struct {
 	addOn    *addonv1beta1.ClusterManagementAddOn
 	groups   []fleet.ClusterGroup
 	reach    tenancy.Reach
+	// unreadable says which set's clusters cannot be told; "" if all can.
+	unreadable string
 	// rollout is nil before it was created.
 	rollout *v1alpha1.Rollout
 	// clusters that the namespace reaches, and those that have a work.
@@ -162,18 +166,9 @@ func (r *Reconciler) readAddOn(ctx context.Context, f *facts) error {
 	}
 	f.source = rollout.ResolveSource(rollout.SourceInput{
 		Bundle: f.bundle, NamespaceLabels: f.namespace, Policies: f.policies,
-		AddOn: f.addOn, HasDefaultGroup: f.hasDefaultGroup(),
+		AddOn: f.addOn, OwnTargets: target.HasOwnTargets(f.bundle, f.groups),
 	})
 	return nil
-}
-
-func (f *facts) hasDefaultGroup() bool {
-	for i := range f.groups {
-		if f.groups[i].Name == "default" {
-			return true
-		}
-	}
-	return false
 }
 
 func (r *Reconciler) readReach(ctx context.Context, f *facts) error {
@@ -184,7 +179,10 @@ func (r *Reconciler) readReach(ctx context.Context, f *facts) error {
 
 func (r *Reconciler) readClusters(ctx context.Context, f *facts) error {
 	clusters, err := f.reach.Clusters(ctx, r.Reader)
-	if err != nil {
+	switch {
+	case errors.Is(err, tenancy.ErrSelector):
+		f.unreadable, clusters = err.Error(), map[string]*clusterv1.ManagedCluster{}
+	case err != nil:
 		return err
 	}
 	f.clusters, f.reached = clusters, make(map[string]bool, len(clusters))

@@ -131,6 +131,9 @@ func (q *question) check(f *facts) {
 		q.block(rollout.TooLarge, fmt.Sprintf(
 			"spec.resources: %d bytes compressed, at most %d fit into an object; split the bundle", len(p.gz), hubcontent.MaxStored))
 	}
+	if f.unreadable != "" {
+		q.block(rollout.BindingMissing, f.unreadable)
+	}
 	// With works there is something to remove: a binding that is gone is then an
 	// absence like any other, and takes its time.
 	if missing := f.reach.Missing(); missing != "" && len(f.works) == 0 {

@@ -66,6 +66,10 @@ func TestAskBlocks(t *testing.T) {
 			change: func(f *facts) { f.reach.Sets = nil },
 			want:   []rollout.Reason{rollout.BindingMissing}, says: "namespace team has no ManagedClusterSetBinding",
 		},
+		"a set whose selector is wrong": {
+			change: func(f *facts) { f.unreadable, f.works = "ManagedClusterSet blue: unknown type", works(f, "dev") },
+			want:   []rollout.Reason{rollout.BindingMissing}, says: "ManagedClusterSet blue",
+		},
 		"no binding any more, with works to be removed": {
 			change: func(f *facts) { f.reach.Sets, f.works = nil, works(f, "dev") },
 		},

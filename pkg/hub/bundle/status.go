@@ -93,7 +93,7 @@ func shownGroup(k rollout.GroupKey) string {
 func groupName(lanes int, p rollout.Place) string {
 	name := shownGroup(p.GroupKey)
 	if p.Index > 0 {
-		name = fmt.Sprintf("%s#%d", name, p.Index)
+		name = fmt.Sprintf("%s[%d]", name, p.Index)
 	}
 	if lanes > 1 {
 		return p.Lane + "/" + name

@@ -47,7 +47,7 @@ func TestGroupName(t *testing.T) {
 	}{
 		"one lane":                   {1, place("l", "dev", 0), "dev"},
 		"several lanes":              {2, place("l", "dev", 0), "l/dev"},
-		"a second group of the name": {1, place("l", "dev", 1), "dev#1"},
+		"a second group of the name": {1, place("l", "dev", 1), "dev[1]"},
 		"the unnamed rest":           {1, place("l", "", 0), "(unmatched)"},
 	}
 	for name, tt := range tests {

@@ -4,6 +4,7 @@ package tenancy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -43,6 +44,10 @@ func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	}
 	return nil
 }
+
+// ErrSelector is for a ManagedClusterSet that nobody can tell the clusters of; only a
+// person can correct it.
+var ErrSelector = errors.New("the set's clusters cannot be told")
 
 // Reach is what a namespace may use.
 type Reach struct {
@@ -190,10 +195,10 @@ func selectorOf(set *clusterv1beta2.ManagedClusterSet) (labels.Selector, bool, e
 	case clusterv1beta2.LabelSelector:
 		selector, err := metav1.LabelSelectorAsSelector(s.LabelSelector)
 		if err != nil {
-			return nil, false, fmt.Errorf("ManagedClusterSet %s: spec.clusterSelector.labelSelector: %w", set.Name, err)
+			return nil, false, fmt.Errorf("ManagedClusterSet %s: spec.clusterSelector.labelSelector: %w: %w", set.Name, ErrSelector, err)
 		}
 		return selector, false, nil
 	default:
-		return nil, false, fmt.Errorf("ManagedClusterSet %s: spec.clusterSelector.selectorType: unknown type %q", set.Name, s.SelectorType)
+		return nil, false, fmt.Errorf("ManagedClusterSet %s: spec.clusterSelector.selectorType: %w: unknown type %q", set.Name, ErrSelector, s.SelectorType)
 	}
 }

@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"errors"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,8 +36,8 @@ func TestSelectorOf(t *testing.T) {
 			set := &clusterv1beta2.ManagedClusterSet{ObjectMeta: metav1.ObjectMeta{Name: "fleet"}}
 			set.Spec.ClusterSelector = tt.selector
 			selector, _, err := selectorOf(set)
-			if (err != nil) != tt.wantErr {
-				t.Fatalf("err = %v, want one: %v", err, tt.wantErr)
+			if errors.Is(err, ErrSelector) != tt.wantErr {
+				t.Fatalf("err = %v, want ErrSelector: %v", err, tt.wantErr)
 			}
 			if err == nil && selector.Matches(tt.labels) != tt.want {
 				t.Errorf("matches = %v, want %v", !tt.want, tt.want)
