@@ -124,7 +124,10 @@ func printRollout(out io.Writer, r *v1alpha1.Rollout, format string, now time.Ti
 
 func printTable(out io.Writer, r *v1alpha1.Rollout, now time.Time) error {
 	s := r.Status
-	head := fmt.Sprintf("%s/%s  revision %s  %s done", r.Namespace, r.Name, s.Revision, s.Done)
+	head := fmt.Sprintf("%s/%s  revision %s", r.Namespace, r.Name, s.Revision)
+	if s.Done != "" {
+		head += "  " + s.Done + " done"
+	}
 	if s.Source != "" {
 		head += "  by " + s.Source
 	}
@@ -135,8 +138,9 @@ func printTable(out io.Writer, r *v1alpha1.Rollout, now time.Time) error {
 	if c := meta.FindStatusCondition(s.Conditions, v1alpha1.RolloutWarning); c != nil && c.Status == metav1.ConditionTrue {
 		lines = append(lines, "Warning: "+c.Message)
 	}
-	lines = append(lines, "")
-	lines = append(lines, groups.Table(groups.Rows(r, now), 0)...)
+	if rows := groups.Rows(r, now); len(rows) > 0 {
+		lines = append(append(lines, ""), groups.Table(rows, 0)...)
+	}
 	for _, line := range lines {
 		if _, err := fmt.Fprintln(out, line); err != nil {
 			return err

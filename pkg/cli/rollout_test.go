@@ -28,6 +28,7 @@ func TestPrintRollout(t *testing.T) {
 	cases := map[string]struct {
 		format, want string
 		conditions   []metav1.Condition
+		change       func(*v1alpha1.Rollout)
 		wantErr      string
 	}{
 		"a table": {want: `demo/hello  revision abc  0/1 done  by RolloutPolicy/p
@@ -45,12 +46,21 @@ Warning: decision group qa has no clusters
 GROUP  CLUSTERS  STATE          LEFT   WHY
 dev    1         1 progressing         dev is not ready
 `},
+		"a bundle that cannot be read": {
+			change: func(r *v1alpha1.Rollout) { r.Status.Done, r.Status.Lanes = "", nil },
+			want: `demo/hello  revision abc  by RolloutPolicy/p
+NotReady: waiting for group dev
+`},
 		"an unknown format names the two": {format: "wide", wantErr: `--output "wide": want json or yaml`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			err := printRollout(&out, held(tc.conditions...), tc.format, time.Now())
+			r := held(tc.conditions...)
+			if tc.change != nil {
+				tc.change(r)
+			}
+			err := printRollout(&out, r, tc.format, time.Now())
 			if tc.wantErr != "" {
 				if err == nil || err.Error() != tc.wantErr {
 					t.Errorf("error %v, want %s", err, tc.wantErr)

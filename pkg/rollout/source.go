@@ -101,7 +101,7 @@ func ResolveSource(in SourceInput) Source {
 		s.NoTargets = !in.OwnTargets
 	}
 	if s.Hold == nil && partitioned(in.Bundle.Spec.RolloutStrategy) {
-		s.Hold = &Hold{StrategyInvalid, field.Forbidden(field.NewPath("spec", "rolloutStrategy"), unsupported).Error()}
+		s.Hold = &Hold{StrategyInvalid, field.Forbidden(field.NewPath("spec", "rolloutStrategy"), unsupported+"; order the clusters with a RolloutPolicy").Error()}
 		s.Lanes = nil
 	}
 	return s

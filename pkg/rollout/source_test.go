@@ -111,7 +111,7 @@ func TestPartitionsAreRefused(t *testing.T) {
 	}
 	b.Spec.RolloutStrategy.MaxNew = &n
 	s := ResolveSource(SourceInput{Bundle: b, AddOn: addOnWith()})
-	want := &Hold{StrategyInvalid, "spec.rolloutStrategy: Forbidden: not supported yet"}
+	want := &Hold{StrategyInvalid, "spec.rolloutStrategy: Forbidden: not supported yet; order the clusters with a RolloutPolicy"}
 	if diff := cmp.Diff(want, s.Hold); diff != "" || len(s.Lanes) > 0 {
 		t.Errorf("lanes %v, hold (-want +got):\n%s", s.Lanes, diff)
 	}

@@ -55,14 +55,34 @@ func (p *planner) summarize(failed, left []*member) {
 		h = *stop
 	case p.out.Counts.Total == 0 && p.in.Source.NoTargets:
 		h = Hold{NoClusters, "the bundle has no targets and no RolloutPolicy governs it"}
+	case p.out.Counts.Total == 0 && p.in.Source.ImplicitTargets:
+		h = Hold{NoClusters, "no Placement of " + p.in.Source.Name + " decides a cluster that the namespace may use"}
 	case p.out.Counts.Total == 0:
-		h = Hold{NoClusters, "no cluster is selected"}
+		h = Hold{NoClusters, "no target of the bundle matches a cluster that the namespace may use: compare spec.targets with the labels of the clusters in the bound ManagedClusterSets"}
 	case len(left) > 0:
 		h = Hold{left[0].reason(), fmt.Sprintf("%s not done %s: %s", manyAre(len(left)), names(left, 5), left[0].sentence())}
 	case len(failed) > 0:
 		h = Hold{failed[0].reason(), fmt.Sprintf("every group passed; %s not done %s: %s", manyAre(len(failed)), names(failed, 5), failed[0].sentence())}
 	}
 	p.out.Reason, p.out.Sentence = h.Reason, h.Sentence
+	if h.Reason == Complete {
+		p.out.Sentence += p.going()
+	}
+}
+
+// going is what is about to be removed from clusters that nobody selects any more:
+// without it a rollout would look at rest until its releases are gone.
+func (p *planner) going() string {
+	var going []*member
+	for i := range p.members {
+		if m := &p.members[i]; m.unwanted && !m.acted && m.why.Reason == NoLongerSelected {
+			going = append(going, m)
+		}
+	}
+	if len(going) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s leaving %s: %s", manyAre(len(going)), names(going, 5), going[0].why.Sentence)
 }
 
 // firstStop is what holds the first lane that is not through.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -26,6 +27,8 @@ type journal struct {
 
 // entry is one work at one moment.
 type entry struct {
+	// number counts the entries of the journal; the order is the API server's.
+	number     int
 	at         time.Time
 	cluster    string
 	uid        types.UID
@@ -83,7 +86,7 @@ func (j *journal) add(w *workv1.ManifestWork, gone bool) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e := entry{at: time.Now(), cluster: w.Namespace, uid: w.UID, generation: w.Generation, gone: gone, Work: read}
+	e := entry{number: len(j.list), at: time.Now(), cluster: w.Namespace, uid: w.UID, generation: w.Generation, gone: gone, Work: read}
 	j.list = append(j.list, e)
 	GinkgoWriter.Printf("%s %-4s generation %d revision %s admission %.13s %s %s\n", e.at.Format("15:04:05.000"), e.cluster, e.generation,
 		e.Revision, e.Admission, e.Verdict.State, map[bool]string{true: "gone"}[gone])
@@ -106,8 +109,16 @@ type admission struct {
 
 // admissions of a cluster, in order.
 func (j *journal) admissions(cluster string) []admission {
+	return j.admissionsBefore(cluster, math.MaxInt)
+}
+
+// admissionsBefore are those that are told by the entries before a number.
+func (j *journal) admissionsBefore(cluster string, number int) []admission {
 	var out []admission
 	for _, e := range j.of(cluster) {
+		if e.number >= number {
+			break
+		}
 		if len(out) == 0 || out[len(out)-1].first.Admission != e.Admission {
 			out = append(out, admission{cluster: cluster, revision: e.Revision, first: e})
 		}
@@ -132,8 +143,13 @@ func (j *journal) revisions(cluster string) []string {
 // admitted is the one admission of a cluster to a revision.
 func (j *journal) admitted(cluster, revision string) admission {
 	GinkgoHelper()
+	return j.admittedBefore(cluster, revision, math.MaxInt)
+}
+
+func (j *journal) admittedBefore(cluster, revision string, number int) admission {
+	GinkgoHelper()
 	var found []admission
-	for _, a := range j.admissions(cluster) {
+	for _, a := range j.admissionsBefore(cluster, number) {
 		if a.revision == revision {
 			found = append(found, a)
 		}
@@ -153,7 +169,8 @@ func (j *journal) expectOrder(revision string, minSuccess time.Duration, order .
 		for _, name := range group {
 			next := j.admitted(name, revision)
 			for _, before := range order[i] {
-				previous := j.admitted(before, revision)
+				// As it was when the next one was written: what happens to it later is no matter.
+				previous := j.admittedBefore(before, revision, next.first.number)
 				Expect(previous.ready.at).NotTo(BeZero(), "%s was never ready", before)
 				Expect(next.first.Stamps.AdmittedAt.Sub(previous.last.Stamps.ReadySeenAt)).To(BeNumerically(">=", minSuccess),
 					"%s was admitted at %s, %s was ready at %s", name, next.first.Stamps.AdmittedAt, before, previous.last.Stamps.ReadySeenAt)

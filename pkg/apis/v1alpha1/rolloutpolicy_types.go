@@ -51,8 +51,18 @@ type PlacementRef struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
+	// OCM's own schema takes any text for a duration and any number for a limit. One that
+	// Go cannot read must not be stored: no list that holds it could be read either.
+
 	// rolloutStrategy has the shape that OCM's ManifestWorkReplicaSet and
 	// ClusterManagementAddOn use. Unset means All.
+	// +kubebuilder:validation:XValidation:rule="!has(self.all) || !has(self.all.minSuccessTime) || duration(self.all.minSuccessTime) >= duration('0s')",message="all.minSuccessTime must be a duration such as 90s, 30m or 1h30m",fieldPath=".all.minSuccessTime"
+	// +kubebuilder:validation:XValidation:rule="!has(self.progressive) || !has(self.progressive.minSuccessTime) || duration(self.progressive.minSuccessTime) >= duration('0s')",message="progressive.minSuccessTime must be a duration such as 90s, 30m or 1h30m",fieldPath=".progressive.minSuccessTime"
+	// +kubebuilder:validation:XValidation:rule="!has(self.progressivePerGroup) || !has(self.progressivePerGroup.minSuccessTime) || duration(self.progressivePerGroup.minSuccessTime) >= duration('0s')",message="progressivePerGroup.minSuccessTime must be a duration such as 90s, 30m or 1h30m",fieldPath=".progressivePerGroup.minSuccessTime"
+	// +kubebuilder:validation:XValidation:rule="!has(self.all) || !has(self.all.maxFailures) || type(self.all.maxFailures) != int || self.all.maxFailures <= 2147483647",message="must be at most 2147483647",fieldPath=".all.maxFailures"
+	// +kubebuilder:validation:XValidation:rule="!has(self.progressive) || !has(self.progressive.maxFailures) || type(self.progressive.maxFailures) != int || self.progressive.maxFailures <= 2147483647",message="must be at most 2147483647",fieldPath=".progressive.maxFailures"
+	// +kubebuilder:validation:XValidation:rule="!has(self.progressive) || !has(self.progressive.maxConcurrency) || type(self.progressive.maxConcurrency) != int || self.progressive.maxConcurrency <= 2147483647",message="must be at most 2147483647",fieldPath=".progressive.maxConcurrency"
+	// +kubebuilder:validation:XValidation:rule="!has(self.progressivePerGroup) || !has(self.progressivePerGroup.maxFailures) || type(self.progressivePerGroup.maxFailures) != int || self.progressivePerGroup.maxFailures <= 2147483647",message="must be at most 2147483647",fieldPath=".progressivePerGroup.maxFailures"
 	// +optional
 	// +kubebuilder:default={type: All}
 	RolloutStrategy clusterv1alpha1.RolloutStrategy `json:"rolloutStrategy,omitempty"`
@@ -77,6 +87,7 @@ type GroupSettings struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 	// minSuccessTime that a cluster of this group has to be ready. Unset: the strategy's.
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s')",message="must be a duration such as 90s, 30m or 1h30m"
 	// +optional
 	MinSuccessTime *metav1.Duration `json:"minSuccessTime,omitempty"`
 	// progressDeadline after which a cluster of this group counts as failed, a Go

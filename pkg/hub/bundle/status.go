@@ -151,12 +151,22 @@ func rolloutConditions(before []metav1.Condition, generation int64, f *facts, pl
 	} else {
 		set(v1alpha1.RolloutPlacementConsistent, true, "Consistent", "the decisions of every Placement fit its status")
 	}
-	if len(plan.Warnings) > 0 {
-		set(v1alpha1.RolloutWarning, true, string(plan.Warnings[0].Reason), sentences(plan.Warnings))
+	if warnings := warningsOf(f, plan); len(warnings) > 0 {
+		set(v1alpha1.RolloutWarning, true, string(warnings[0].Reason), sentences(warnings))
 	} else {
 		set(v1alpha1.RolloutWarning, false, "NoWarning", "nothing unusual was seen")
 	}
 	return out
+}
+
+// warningsOf are the plan's, after the cause of all removals where nothing is bound to
+// the namespace any more: the plan sees clusters that nobody selects, and not why.
+func warningsOf(f *facts, plan *rollout.Result) []rollout.Hold {
+	missing := f.reach.Missing()
+	if missing == "" || len(f.works) == 0 {
+		return plan.Warnings
+	}
+	return append([]rollout.Hold{{Reason: rollout.BindingMissing, Sentence: missing}}, plan.Warnings...)
 }
 
 // breach is the sentence of the first group that is breached.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	workv1 "open-cluster-management.io/api/work/v1"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
@@ -165,6 +166,29 @@ func TestRolloutStatusIsStableAndBounded(t *testing.T) {
 
 func place(lane, name string, index int) rollout.Place {
 	return rollout.Place{Lane: lane, GroupKey: rollout.GroupKey{Name: name, Index: index}}
+}
+
+func TestABindingThatIsGoneIsAWarning(t *testing.T) {
+	plan := &rollout.Result{Warnings: []rollout.Hold{{Reason: rollout.EmptyDecisionGroup, Sentence: "empty"}}}
+	tests := map[string]struct {
+		works map[string]*workv1.ManifestWork
+		want  []rollout.Reason
+	}{
+		"on no cluster it holds the bundle instead": {nil, []rollout.Reason{rollout.EmptyDecisionGroup}},
+		"on a cluster that will lose the bundle": {map[string]*workv1.ManifestWork{"dev": {}},
+			[]rollout.Reason{rollout.BindingMissing, rollout.EmptyDecisionGroup}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []rollout.Reason
+			for _, w := range warningsOf(&facts{works: tt.works}, plan) {
+				got = append(got, w.Reason)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 func factsOf() *facts {

@@ -44,8 +44,12 @@ func (r *Reconciler) writeRollout(ctx context.Context, f *facts, q *question, m 
 
 // settling tells whether a plan says nothing but that the manager has just started
 // and has to look for a while. What stands in the status is better than that, if
-// it is about what the bundle says now: a restart must not make a bundle unready.
+// it is about what the bundle says now: a restart must not make a bundle unready. That
+// a Placement is missing or contradicts itself is over, and nobody should look for it.
 func settling(f *facts, plan *rollout.Result) bool {
+	if was := rollout.Reason(f.rollout.Status.Reason); was == rollout.PlacementNotFound || was == rollout.PlacementInconsistent {
+		return false
+	}
 	return plan.Hold != nil && plan.Hold.Reason == rollout.PlacementSettling &&
 		f.rollout.Status.Revision == plan.Record.Revision && f.bundle.Status.ObservedGeneration == f.bundle.Generation
 }
