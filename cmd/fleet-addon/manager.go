@@ -91,7 +91,7 @@ func (o *managerOptions) newManager(cfg *rest.Config) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	cacheOptions, err := hub.CacheOptions()
+	cacheOptions, err := hub.CacheOptions(cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,13 @@
 package hub
 
 import (
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/client-go/rest"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -12,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/hub/lenient"
 	"open-cluster-management.io/fleet-addon/pkg/work"
 )
 
@@ -19,8 +24,13 @@ import (
 // ManifestWorks only ours and without what they carry, of its add-ons only
 // `fleet`. What exists once per cluster is handed out without a copy, as all
 // controllers only read it.
-func CacheOptions() (cache.Options, error) {
+// What tenants write is read item by item.
+func CacheOptions(config *rest.Config) (cache.Options, error) {
 	ours, err := labels.NewRequirement(v1alpha1.LabelBundle, selection.Exists, nil)
+	if err != nil {
+		return cache.Options{}, err
+	}
+	informer, err := lenient.NewInformer(config, bundles, policies)
 	if err != nil {
 		return cache.Options{}, err
 	}
@@ -28,6 +38,7 @@ func CacheOptions() (cache.Options, error) {
 	return cache.Options{
 		DefaultTransform:            cache.TransformStripManagedFields(),
 		ReaderFailOnMissingInformer: true,
+		NewInformer:                 informer,
 		ByObject: map[client.Object]cache.ByObject{
 			&workv1.ManifestWork{}: {
 				Label:                 labels.NewSelector().Add(*ours),
@@ -46,3 +57,30 @@ func CacheOptions() (cache.Options, error) {
 		},
 	}, nil
 }
+
+// bundles and policies are what people write freely: one of them that cannot be
+// read must not hide the others.
+var (
+	bundles = lenient.Kind{
+		Resource: fleet.SchemeGroupVersion.WithResource("bundles"),
+		New:      func() client.Object { return &fleet.Bundle{} },
+		NewList: func(items []client.Object, meta metav1.ListMeta) runtime.Object {
+			list := &fleet.BundleList{ListMeta: meta, Items: make([]fleet.Bundle, 0, len(items))}
+			for _, item := range items {
+				list.Items = append(list.Items, *item.(*fleet.Bundle))
+			}
+			return list
+		},
+	}
+	policies = lenient.Kind{
+		Resource: v1alpha1.GroupVersion.WithResource("rolloutpolicies"),
+		New:      func() client.Object { return &v1alpha1.RolloutPolicy{} },
+		NewList: func(items []client.Object, meta metav1.ListMeta) runtime.Object {
+			list := &v1alpha1.RolloutPolicyList{ListMeta: meta, Items: make([]v1alpha1.RolloutPolicy, 0, len(items))}
+			for _, item := range items {
+				list.Items = append(list.Items, *item.(*v1alpha1.RolloutPolicy))
+			}
+			return list
+		},
+	}
+)

@@ -3,6 +3,7 @@ package rollout
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -80,6 +81,8 @@ type SourceInput struct {
 	NamespaceLabels map[string]string
 	// Policies of the bundle's namespace, in any order.
 	Policies []*v1alpha1.RolloutPolicy
+	// Unreadable says of policies by name, beside their objects, why they cannot be read.
+	Unreadable map[string]string
 	// AddOn is the ClusterManagementAddOn `fleet`; nil if it does not exist.
 	AddOn *addonv1beta1.ClusterManagementAddOn
 	// OwnTargets is true when the bundle itself says where it goes.
@@ -119,12 +122,20 @@ func partitioned(s *fleet.RolloutStrategy) bool {
 // why that cannot be told.
 func findPolicy(in SourceInput) (*v1alpha1.RolloutPolicy, string, *Hold) {
 	if name := in.Bundle.Labels[v1alpha1.LabelRolloutPolicy]; name != "" {
+		if why := in.Unreadable[name]; why != "" {
+			return nil, policyName(name), unreadable(name, why)
+		}
 		for _, p := range in.Policies {
 			if p.Name == name {
 				return p, policyName(p.Name), nil
 			}
 		}
 		return nil, policyName(name), &Hold{PolicyMissing, fmt.Sprintf("RolloutPolicy %s, which the bundle names by label, does not exist", name)}
+	}
+	if len(in.Unreadable) > 0 {
+		// Nobody can tell which bundles it selects.
+		name := slices.Min(slices.Collect(maps.Keys(in.Unreadable)))
+		return nil, policyName(name), unreadable(name, in.Unreadable[name])
 	}
 	policies := slices.Clone(in.Policies)
 	slices.SortFunc(policies, func(a, b *v1alpha1.RolloutPolicy) int { return cmp.Compare(a.Name, b.Name) })
@@ -150,6 +161,10 @@ func findPolicy(in SourceInput) (*v1alpha1.RolloutPolicy, string, *Hold) {
 		return nil, "Default", &Hold{PolicyMissing, "the namespace requires a RolloutPolicy and none selects the bundle"}
 	}
 	return nil, "", nil
+}
+
+func unreadable(policy, why string) *Hold {
+	return &Hold{StrategyInvalid, short(fmt.Sprintf("RolloutPolicy %s cannot be read: %s", policy, why))}
 }
 
 func policyName(name string) string { return "RolloutPolicy/" + name }

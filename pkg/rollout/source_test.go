@@ -44,6 +44,7 @@ func TestResolveSource(t *testing.T) {
 	tests := map[string]struct {
 		labels, namespace map[string]string
 		policies          []*v1alpha1.RolloutPolicy
+		unreadable        map[string]string
 		addOn             *addonv1beta1.ClusterManagementAddOn
 		want              string
 		lanes             string
@@ -73,6 +74,12 @@ func TestResolveSource(t *testing.T) {
 		"a paused policy": {policies: []*v1alpha1.RolloutPolicy{paused}, want: "RolloutPolicy/p", lanes: "place(app/place)ProgressivePerGroup", paused: "RolloutPolicy p"},
 		"an invalid policy": {policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", v1alpha1.PlacementRef{Name: "a", RolloutStrategy: progressive}), "", "")},
 			want: "RolloutPolicy/p", hold: StrategyInvalid, says: "spec.placementRefs[0].rolloutStrategy.type"},
+		"a policy that cannot be read may mean this bundle": {policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("b", ref), "", ""), policyOf("z", ref)}, unreadable: map[string]string{"z": "spec: no number"},
+			want: "RolloutPolicy/z", hold: StrategyInvalid, says: "RolloutPolicy z cannot be read: spec: no number"},
+		"the named one is read, another is not": {labels: map[string]string{v1alpha1.LabelRolloutPolicy: "b"}, policies: []*v1alpha1.RolloutPolicy{policyOf("b", ref), policyOf("z", ref)}, unreadable: map[string]string{"z": "spec: no number"},
+			want: "RolloutPolicy/b", lanes: "place(app/place)ProgressivePerGroup"},
+		"the named one is not read": {labels: map[string]string{v1alpha1.LabelRolloutPolicy: "z"}, policies: []*v1alpha1.RolloutPolicy{policyOf("b", ref), policyOf("z", ref)}, unreadable: map[string]string{"z": "spec: no number"},
+			want: "RolloutPolicy/z", hold: StrategyInvalid, says: "cannot be read"},
 		"a selector that cannot be read may mean this bundle": {policies: []*v1alpha1.RolloutPolicy{unclear}, want: "RolloutPolicy/a", hold: StrategyInvalid, says: "bundleSelector"},
 	}
 	for name, tt := range tests {
@@ -80,7 +87,7 @@ func TestResolveSource(t *testing.T) {
 			for range 2 {
 				s := ResolveSource(SourceInput{
 					Bundle: &fleet.Bundle{ObjectMeta: metav1.ObjectMeta{Namespace: "app", Name: "web", Labels: tt.labels}}, NamespaceLabels: tt.namespace,
-					Policies: tt.policies, AddOn: tt.addOn,
+					Policies: tt.policies, Unreadable: tt.unreadable, AddOn: tt.addOn,
 				})
 				slices.Reverse(tt.policies)
 				var lanes []string

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/hub/lenient"
 	"open-cluster-management.io/fleet-addon/pkg/hub/placement"
 	"open-cluster-management.io/fleet-addon/pkg/hub/tenancy"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
@@ -165,10 +166,21 @@ func (r *Reconciler) readAddOn(ctx context.Context, f *facts) error {
 		f.addOn = addOn
 	}
 	f.source = rollout.ResolveSource(rollout.SourceInput{
-		Bundle: f.bundle, NamespaceLabels: f.namespace, Policies: f.policies,
+		Bundle: f.bundle, NamespaceLabels: f.namespace, Policies: f.policies, Unreadable: unreadable(f.policies),
 		AddOn: f.addOn, OwnTargets: target.HasOwnTargets(f.bundle, f.groups),
 	})
 	return nil
+}
+
+// unreadable are the policies that Go cannot read, with why.
+func unreadable(policies []*v1alpha1.RolloutPolicy) map[string]string {
+	out := map[string]string{}
+	for _, p := range policies {
+		if why := lenient.Unreadable(p); why != "" {
+			out[p.Name] = why
+		}
+	}
+	return out
 }
 
 func (r *Reconciler) readReach(ctx context.Context, f *facts) error {

@@ -16,6 +16,7 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/content"
 	"open-cluster-management.io/fleet-addon/pkg/hub/cluster"
 	hubcontent "open-cluster-management.io/fleet-addon/pkg/hub/content"
+	"open-cluster-management.io/fleet-addon/pkg/hub/lenient"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 	"open-cluster-management.io/fleet-addon/pkg/target"
 	"open-cluster-management.io/fleet-addon/pkg/work"
@@ -118,6 +119,11 @@ func (q *question) check(f *facts) {
 		// Its objects go in any order: without its policy the bundle would go everywhere
 		// at once, and with keepResources it would stay there.
 		q.block(rollout.BundleInvalid, fmt.Sprintf("namespace %s is being deleted: nothing is admitted any more", f.bundle.Namespace))
+	}
+	if why := lenient.Unreadable(f.bundle); why != "" {
+		// The spec is empty here: nothing else can be said of it.
+		q.block(rollout.BundleInvalid, why)
+		return
 	}
 	if errs := target.Validate(f.bundle); len(errs) > 0 {
 		q.block(rollout.BundleInvalid, sentenceOf(errs))

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/clock"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -23,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/hub/lenient"
 	"open-cluster-management.io/fleet-addon/pkg/hub/outcome"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 )
@@ -87,6 +89,9 @@ func (r *Reconciler) judge(ctx context.Context, req ctrl.Request) error {
 	}
 	before := p.DeepCopy()
 	condition := accepted(rollout.ValidatePolicy(p), missing)
+	if why := lenient.Unreadable(p); why != "" {
+		condition = metav1.Condition{Type: v1alpha1.RolloutPolicyAccepted, Status: metav1.ConditionFalse, Reason: reasonInvalid, Message: why}
+	}
 	condition.ObservedGeneration = p.Generation
 	condition.LastTransitionTime = metav1.Time{Time: r.Clock.Now().UTC().Truncate(time.Second)}
 	meta.SetStatusCondition(&p.Status.Conditions, condition)
@@ -94,7 +99,14 @@ func (r *Reconciler) judge(ctx context.Context, req ctrl.Request) error {
 	if equality.Semantic.DeepEqual(before.Status, p.Status) {
 		return nil
 	}
-	if err := r.Writer.Status().Patch(ctx, p, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+	body, err := client.MergeFrom(before).Data(p)
+	if err != nil {
+		return fmt.Errorf("patch status of RolloutPolicy %s: %w", req.NamespacedName, err)
+	}
+	// The answer without the spec: it need not be readable.
+	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name}}
+	answer.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("RolloutPolicy"))
+	if err := r.Writer.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, body)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("patch status of RolloutPolicy %s: %w", req.NamespacedName, err)
 	}
 	return nil

@@ -42,7 +42,7 @@ func startManager(change ...func(*hub.Options)) *running {
 	own.Wrap(r.writes.wrap)
 	scheme, err := hub.NewScheme()
 	Expect(err).NotTo(HaveOccurred())
-	cacheOptions, err := hub.CacheOptions()
+	cacheOptions, err := hub.CacheOptions(own)
 	Expect(err).NotTo(HaveOccurred())
 	again := true
 	mgr, err := ctrl.NewManager(own, manager.Options{

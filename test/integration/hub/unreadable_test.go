@@ -1,0 +1,65 @@
+package hub_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+
+	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+)
+
+// tooLarge passes the API's schema and fits into no int32.
+const tooLarge = "99999999999"
+
+var _ = Describe("What Go cannot read", func() {
+	It("holds its own bundles and nobody else's", func() {
+		w, other := newWorld(), newWorld()
+		startManager()
+		w.deploy("v1")
+		w.completes()
+		before := w.work(w.dev).Generation
+
+		By("a bundle")
+		bundle := fleet.SchemeGroupVersion.WithKind("Bundle")
+		write(bundle, w.key(), `{"spec":{"rolloutStrategy":{"maxUnavailable":`+tooLarge+`}}}`)
+		Eventually(func() string { return w.rollout().Status.Reason }).WithTimeout(patient).Should(Equal("BundleInvalid"))
+		Expect(w.rollout().Status.Message).To(ContainSubstring(tooLarge))
+		other.deploy("v1")
+		other.completes()
+		Expect(w.work(w.dev).Generation).To(Equal(before))
+		write(bundle, w.key(), `{"spec":{"rolloutStrategy":null}}`)
+		w.completes()
+
+		By("a policy")
+		policy := v1alpha1.GroupVersion.WithKind("RolloutPolicy")
+		write(policy, keyOf(policyOf(other)), `{"spec":{"placementRefs":[{"name":"stages","maxConcurrency":`+tooLarge+`}]}}`)
+		Eventually(func() string { return other.rollout().Status.Reason }).WithTimeout(patient).Should(Equal("StrategyInvalid"))
+		Expect(other.rollout().Status.Message).To(ContainSubstring("cannot be read"))
+		w.deploy("v2")
+		w.completes()
+	})
+
+	It("is taken up by a manager that starts with it", func() {
+		w, other := newWorld(), newWorld()
+		other.deploy("v1")
+		write(fleet.SchemeGroupVersion.WithKind("Bundle"), other.key(), `{"spec":{"rolloutStrategy":{"maxUnavailable":`+tooLarge+`}}}`)
+		startManager()
+		w.deploy("v1")
+		w.completes()
+		Eventually(func() string { return other.rollout().Status.Reason }).WithTimeout(patient).Should(Equal("BundleInvalid"))
+		Expect(other.admitted(other.dev)).To(BeEmpty())
+	})
+})
+
+// write patches an object without reading the answer's spec.
+func write(kind schema.GroupVersionKind, key client.ObjectKey, patch string) {
+	GinkgoHelper()
+	o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	o.SetGroupVersionKind(kind)
+	Expect(k8s.Patch(bg, o, client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
+}
