@@ -123,5 +123,5 @@ func (o *managerOptions) newManager(cfg *rest.Config) (ctrl.Manager, error) {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return nil, err
 	}
-	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
+	return mgr, mgr.AddReadyzCheck("caches", hub.Ready(mgr.GetCache()))
 }

@@ -3,6 +3,7 @@ package hub_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"time"
@@ -65,6 +66,9 @@ func startManager(change ...func(*hub.Options)) *running {
 		Eventually(done).WithTimeout(30 * time.Second).Should(BeClosed())
 	})
 	DeferCleanup(r.stop)
+	Eventually(func() error {
+		return hub.Ready(mgr.GetCache())(httptest.NewRequest(http.MethodGet, "/readyz", nil))
+	}).WithTimeout(patient).Should(Succeed())
 	return r
 }
 
