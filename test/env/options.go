@@ -2,6 +2,8 @@ package env
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -59,15 +61,19 @@ func StateDir(name, dir string) (string, error) {
 		}
 		dir = filepath.Join(root, "run", name)
 	}
-	dir, err := filepath.Abs(dir)
-	if err == nil && len(Socket(dir)) > maxSocketPath {
-		err = fmt.Errorf("state directory %s: the path is too long for a unix socket, take a shorter one with --dir", dir)
-	}
-	return dir, err
+	return filepath.Abs(dir)
 }
 
-// Socket is the supervisor's socket.
-func Socket(dir string) string { return filepath.Join(dir, "control.sock") }
+// Socket is the supervisor's socket: in the state directory, or where that has too long a path for a socket, in the
+// folder for temporary files under a name made of the path.
+func Socket(dir string) string {
+	path := filepath.Join(dir, "control.sock")
+	if len(path) <= maxSocketPath {
+		return path
+	}
+	sum := sha256.Sum256([]byte(dir))
+	return filepath.Join(os.TempDir(), "fleet-env-"+hex.EncodeToString(sum[:8])+".sock")
+}
 
 // LockFile is locked as long as somebody starts or supervises the environment.
 func LockFile(dir string) string { return filepath.Join(dir, "env.lock") }
