@@ -49,7 +49,7 @@ func SetupWithManager(mgr ctrl.Manager, opts *Options) error {
 	contents := content.NewStore(writer, live)
 	bundles := &bundle.Reconciler{
 		Reader: reader, Live: live, Writer: writer, Contents: contents, Placements: placements,
-		Clock: opts.Clock, SettleTime: opts.SettleTime, RemovalGrace: opts.RemovalGrace,
+		Clock: opts.Clock, RemovalGrace: opts.RemovalGrace,
 	}
 	collector := &content.Collector{
 		Reader: reader, Live: live, Store: contents, Clock: opts.Clock, Grace: opts.ContentGrace, Notify: nudges.Add,

@@ -14,7 +14,7 @@ import (
 func bigFleet(n int) (Input, time.Time) {
 	now := epoch.Add(time.Hour)
 	in := Input{
-		Bundle: "app/web", Revision: "v2", Views: map[string]*View{}, SettleTime: 10 * time.Second, RemovalGrace: time.Minute,
+		Bundle: "app/web", Revision: "v2", Views: map[string]*View{}, RemovalGrace: time.Minute,
 		Source: Source{Name: "RolloutPolicy/main", Lanes: []LaneSpec{{Name: "fleet", Placement: "app/fleet", Strategy: Strategy{
 			Type: ProgressivePerGroup, MinSuccessTime: 20 * time.Second, ProgressDeadline: time.Minute, MaxFailures: intstr.FromInt32(0),
 		}}}},
@@ -41,7 +41,7 @@ func bigFleet(n int) (Input, time.Time) {
 		in.Clusters = append(in.Clusters, Cluster{Name: name, Exists: true, Available: true, AvailableSince: "a", AddOn: AddOnPresent,
 			Selected: true, DesiredID: "v2", DesiredShape: "s", Work: w})
 	}
-	in.Views["app/fleet"] = Observe(nil, s, in.SettleTime, epoch)
+	in.Views["app/fleet"] = Observe(nil, s, testSettle, epoch)
 	return in, now
 }
 
@@ -81,7 +81,7 @@ func BenchmarkObserve(b *testing.B) {
 			v := in.Views["app/fleet"]
 			b.ReportAllocs()
 			for b.Loop() {
-				Observe(v, v.Snapshot, in.SettleTime, now)
+				Observe(v, v.Snapshot, testSettle, now)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/cluster")
 		})

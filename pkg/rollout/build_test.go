@@ -16,6 +16,9 @@ const (
 	testDeadline = time.Minute
 )
 
+// testSettle is the settle time of the tests' views.
+const testSettle = 10 * time.Second
+
 // perGroup is a ProgressivePerGroup strategy with mandatory groups by name.
 func perGroup(maxFailures string, mandatory ...string) Strategy {
 	s := Strategy{Type: ProgressivePerGroup, MinSuccessTime: testSoak, ProgressDeadline: testDeadline, MaxFailures: intstr.Parse(maxFailures)}
@@ -29,7 +32,7 @@ func perGroup(maxFailures string, mandatory ...string) Strategy {
 // state "-" has no work and "Old" is Done on v1. Groups are declared as they come.
 func fleetOf(s Strategy, rows ...string) Input {
 	in := Input{
-		Bundle: "app/web", Revision: "v2", Views: map[string]*View{}, SettleTime: 10 * time.Second, RemovalGrace: time.Minute,
+		Bundle: "app/web", Revision: "v2", Views: map[string]*View{}, RemovalGrace: time.Minute,
 		Source: Source{Name: "RolloutPolicy/main", Lanes: []LaneSpec{{Name: "fleet", Placement: "app/fleet", Strategy: s}}},
 		Record: Record{Revision: "v2", RevisionSince: epoch},
 	}
@@ -44,7 +47,7 @@ func fleetOf(s Strategy, rows ...string) Input {
 		snapshot.Where[f[0]] = key
 		in.Clusters = append(in.Clusters, clusterIn(f[0], Place{"fleet", key}, f[2]))
 	}
-	in.Views["app/fleet"] = Observe(nil, snapshot, in.SettleTime, epoch)
+	in.Views["app/fleet"] = Observe(nil, snapshot, testSettle, epoch)
 	return in
 }
 

@@ -70,7 +70,7 @@ func TestIndexGap(t *testing.T) {
 				in.Clusters[i].Work.MinSuccessTime = 0
 			}
 		}
-		in.Views["app/fleet"] = Observe(nil, NewSnapshot(placement, decisions), in.SettleTime, epoch)
+		in.Views["app/fleet"] = Observe(nil, NewSnapshot(placement, decisions), testSettle, epoch)
 		if r := Plan(in, testNow); !r.Complete || len(r.Remove)+len(r.Admit)+len(r.Refresh) > 0 {
 			t.Errorf("%s: %s %s %v", s.Type, r.Reason, r.Sentence, r.Remove)
 		}
@@ -81,7 +81,7 @@ func TestIndexGap(t *testing.T) {
 func TestTwoNames(t *testing.T) {
 	placement, decisions := placed([]string{"old"}, decision("d1", 0, "old", "a1"), decision("d2", 0, "new", "a2"))
 	in := fleetOf(perGroup("0"), "a1 old Old", "a2 old Old")
-	in.Views["app/fleet"] = Observe(in.Views["app/fleet"], NewSnapshot(placement, decisions), in.SettleTime, testNow)
+	in.Views["app/fleet"] = Observe(in.Views["app/fleet"], NewSnapshot(placement, decisions), testSettle, testNow)
 	r := Plan(in, testNow)
 	if r.Reason != PlacementInconsistent || len(r.Remove)+len(r.Admit) > 0 {
 		t.Errorf("%s %s: admit %v, remove %v", r.Reason, r.Sentence, r.Admit, r.Remove)

@@ -23,8 +23,8 @@ type Input struct {
 	Record Record
 	// Absent is Result.Absent of the bundle's previous plan; nil after a restart.
 	Absent map[string]time.Time
-	// SettleTime and RemovalGrace as in the manager's flags.
-	SettleTime, RemovalGrace time.Duration
+	// RemovalGrace as in the manager's flag. The settle time is Observe's.
+	RemovalGrace time.Duration
 }
 
 // Cluster is one ManagedCluster, and what this bundle wants and has there.

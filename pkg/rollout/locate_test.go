@@ -10,7 +10,7 @@ func show(in *Input, at time.Time, where map[string]GroupKey) {
 	v := in.Views["app/fleet"]
 	s := v.Snapshot
 	s.Where = where
-	in.Views["app/fleet"] = Observe(v, s, in.SettleTime, at)
+	in.Views["app/fleet"] = Observe(v, s, testSettle, at)
 }
 
 func without(in *Input, at time.Time, names ...string) {
@@ -123,9 +123,9 @@ func TestLanes(t *testing.T) {
 		}
 		return s
 	}
-	in := Input{Revision: "v2", SettleTime: 10 * time.Second, RemovalGrace: time.Minute, Source: Source{Name: "RolloutPolicy/p", Lanes: lanes}}
-	one := Observe(nil, at("a"), in.SettleTime, epoch)
-	two := Observe(nil, at("a"), in.SettleTime, epoch)
+	in := Input{Revision: "v2", RemovalGrace: time.Minute, Source: Source{Name: "RolloutPolicy/p", Lanes: lanes}}
+	one := Observe(nil, at("a"), testSettle, epoch)
+	two := Observe(nil, at("a"), testSettle, epoch)
 	in.Clusters = []Cluster{clusterIn("a", Place{"two", GroupKey{Name: "g"}}, "Done")}
 	in.Clusters[0].Work.MinSuccessTime = 0
 	lane := func(two *View, now time.Time) (string, Result) {
@@ -137,7 +137,7 @@ func TestLanes(t *testing.T) {
 	if got, _ := lane(two, testNow); got != "two" {
 		t.Errorf("stands in %s although both decide it", got)
 	}
-	two = Observe(two, at(), in.SettleTime, testNow)
+	two = Observe(two, at(), testSettle, testNow)
 	for _, after := range []time.Duration{0, 11 * time.Second, 59 * time.Second} {
 		if got, r := lane(two, testNow.Add(after)); got != "two" || len(r.Refresh) > 0 {
 			t.Errorf("after %v it stands in %s", after, got)
@@ -149,7 +149,7 @@ func TestLanes(t *testing.T) {
 	}
 	in.Clusters[0].Work.Place.Lane = "one"
 	back := testNow.Add(time.Hour)
-	two = Observe(two, at("a"), in.SettleTime, back)
+	two = Observe(two, at("a"), testSettle, back)
 	if got, _ := lane(two, back.Add(9*time.Second)); got != "one" {
 		t.Errorf("moved to %s before the settle time", got)
 	}
@@ -185,7 +185,7 @@ func TestRememberedGroup(t *testing.T) {
 func TestHeldLaneRemovesNothing(t *testing.T) {
 	in := fleetOf(perGroup("0", "canary"), "a dev Done", "b dev Done", "c dev -")
 	in.Source.Lanes = append(in.Source.Lanes, LaneSpec{Name: "other", Placement: "app/other", Strategy: Strategy{Type: All}})
-	in.Views["app/other"] = Observe(nil, Snapshot{Found: true, Where: map[string]GroupKey{"x": {}}, Groups: []GroupKey{{}}}, in.SettleTime, epoch)
+	in.Views["app/other"] = Observe(nil, Snapshot{Found: true, Where: map[string]GroupKey{"x": {}}, Groups: []GroupKey{{}}}, testSettle, epoch)
 	in.Clusters = append(in.Clusters, clusterIn("x", Place{}, "-"), clusterIn("y", Place{"other", GroupKey{}}, "Done"))
 	in.cluster(t, "a").Selected, in.cluster(t, "b").Exists, in.cluster(t, "y").Exists = false, false, false
 	in.Absent = map[string]time.Time{"a": epoch}

@@ -20,17 +20,17 @@ func TestHolds(t *testing.T) {
 		"an unknown strategy": {func(in *Input) { in.Source.Lanes[0].Strategy.Type = Progressive }, StrategyInvalid},
 		"no view":             {func(in *Input) { in.Views = nil }, PlacementSettling},
 		"not found": {func(in *Input) {
-			in.Views["app/fleet"] = Observe(in.Views["app/fleet"], Snapshot{}, in.SettleTime, testNow)
+			in.Views["app/fleet"] = Observe(in.Views["app/fleet"], Snapshot{}, testSettle, testNow)
 		}, PlacementNotFound},
 		"inconsistent": {func(in *Input) {
-			in.Views["app/fleet"] = Observe(in.Views["app/fleet"], Snapshot{Found: true, Inconsistent: "x"}, in.SettleTime, testNow)
+			in.Views["app/fleet"] = Observe(in.Views["app/fleet"], Snapshot{Found: true, Inconsistent: "x"}, testSettle, testNow)
 		}, PlacementInconsistent},
 		"only just started": {func(in *Input) {
-			in.Views["app/fleet"] = Observe(nil, in.Views["app/fleet"].Snapshot, in.SettleTime, testNow.Add(-time.Second))
+			in.Views["app/fleet"] = Observe(nil, in.Views["app/fleet"].Snapshot, testSettle, testNow.Add(-time.Second))
 		}, PlacementSettling},
 		"another lane cannot be read": {func(in *Input) {
 			in.Source.Lanes = append(in.Source.Lanes, LaneSpec{Name: "other", Placement: "app/other", Strategy: Strategy{Type: All}})
-			in.Views["app/other"] = Observe(nil, Snapshot{}, in.SettleTime, epoch)
+			in.Views["app/other"] = Observe(nil, Snapshot{}, testSettle, epoch)
 		}, PlacementNotFound},
 		"a pause":               {func(in *Input) { in.Pauses = []string{"the Rollout"} }, Paused},
 		"a paused policy":       {func(in *Input) { in.Source.Paused = "RolloutPolicy p" }, Paused},

@@ -74,7 +74,7 @@ func (s *sim) names() []string {
 func (s *sim) input() Input {
 	in := Input{
 		Bundle: "app/web", Revision: s.revision, Blocks: s.blocks, Pauses: slices.Clone(s.pauses), Views: map[string]*View{},
-		Record: s.record, Absent: s.absent, SettleTime: s.settle, RemovalGrace: s.grace,
+		Record: s.record, Absent: s.absent, RemovalGrace: s.grace,
 		Source: Source{Name: "RolloutPolicy/main", Lanes: s.lanes, ImplicitTargets: s.implicit, Hold: s.hold},
 	}
 	for _, l := range s.lanes {

@@ -33,7 +33,7 @@ func BenchmarkPlan10000(b *testing.B) {
 			f.works[cluster] = w
 		}
 	}
-	r := &Reconciler{SettleTime: 10 * time.Second, RemovalGrace: time.Minute}
+	r := &Reconciler{RemovalGrace: time.Minute}
 	m := &memory{}
 	r.ask(f, m)
 	for b.Loop() {

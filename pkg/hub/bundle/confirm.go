@@ -108,15 +108,7 @@ func (c *confirmation) groups(ctx context.Context) error {
 	if err := c.Live.List(ctx, &live, client.InNamespace(c.facts.bundle.Namespace)); err != nil {
 		return fmt.Errorf("list ClusterGroups live: %w", err)
 	}
-	believed := map[types.UID]identity{}
-	for i := range c.facts.groups {
-		believed[c.facts.groups[i].UID] = identityOf(&c.facts.groups[i])
-	}
-	found := map[types.UID]identity{}
-	for i := range live.Items {
-		found[live.Items[i].UID] = identityOf(&live.Items[i])
-	}
-	if !reflect.DeepEqual(found, believed) {
+	if !reflect.DeepEqual(identities(pointers(live.Items)), identities(pointers(c.facts.groups))) {
 		return changed("a ClusterGroup of namespace %s", c.facts.bundle.Namespace)
 	}
 	return nil
@@ -133,20 +125,29 @@ func identityOf(o client.Object) identity {
 	return identity{o.GetGeneration(), labels.Set(o.GetLabels()).String()}
 }
 
+// identities of objects by UID.
+func identities[T client.Object](objects []T) map[types.UID]identity {
+	out := make(map[types.UID]identity, len(objects))
+	for _, o := range objects {
+		out[o.GetUID()] = identityOf(o)
+	}
+	return out
+}
+
+func pointers[T any](items []T) []*T {
+	out := make([]*T, len(items))
+	for i := range items {
+		out[i] = &items[i]
+	}
+	return out
+}
+
 func (c *confirmation) policies(ctx context.Context) error {
 	var live v1alpha1.RolloutPolicyList
 	if err := c.Live.List(ctx, &live, client.InNamespace(c.facts.bundle.Namespace)); err != nil {
 		return fmt.Errorf("list RolloutPolicies live: %w", err)
 	}
-	believed := map[types.UID]identity{}
-	for _, p := range c.facts.policies {
-		believed[p.UID] = identityOf(p)
-	}
-	found := map[types.UID]identity{}
-	for i := range live.Items {
-		found[live.Items[i].UID] = identityOf(&live.Items[i])
-	}
-	if !reflect.DeepEqual(found, believed) {
+	if !reflect.DeepEqual(identities(pointers(live.Items)), identities(c.facts.policies)) {
 		return changed("a RolloutPolicy of namespace %s", c.facts.bundle.Namespace)
 	}
 	return nil

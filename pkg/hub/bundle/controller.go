@@ -45,8 +45,8 @@ type Reconciler struct {
 	Contents     *content.Store
 	Placements   *placement.Observer
 	Clock        clock.PassiveClock
-	// SettleTime and RemovalGrace are handed to the planner.
-	SettleTime, RemovalGrace time.Duration
+	// RemovalGrace is handed to the planner.
+	RemovalGrace time.Duration
 
 	memories memories
 }

@@ -91,7 +91,6 @@ func (r *Reconciler) ask(f *facts, m *memory) *question {
 		Views:        f.views,
 		Record:       recordOf(f.rollout),
 		Absent:       m.absent,
-		SettleTime:   r.SettleTime,
 		RemovalGrace: r.RemovalGrace,
 	}
 	q.check(f)

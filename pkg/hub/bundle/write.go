@@ -7,11 +7,10 @@ import (
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/hub/lenient"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 )
 
@@ -75,19 +74,14 @@ func (r *Reconciler) writeBundle(ctx context.Context, f *facts, q *question, m *
 	if !seen {
 		return cacheDelay, nil
 	}
-	// Without the spec, which can be a megabyte and is not compared, in the answer
-	// either: it need not be readable.
-	body, err := client.MergeFrom(&fleet.Bundle{Status: f.bundle.Status}).Data(&fleet.Bundle{Status: status})
+	// Without the spec, which can be a megabyte and is not compared.
+	version, err := lenient.PatchStatus(ctx, r.Writer, fleet.SchemeGroupVersion.WithKind("Bundle"), f.key(),
+		&fleet.Bundle{Status: f.bundle.Status}, &fleet.Bundle{Status: status})
 	if err != nil {
 		return 0, fmt.Errorf("patch status of Bundle %s: %w", f.key(), err)
 	}
-	b := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: f.bundle.Namespace, Name: f.bundle.Name}}
-	b.SetGroupVersionKind(fleet.SchemeGroupVersion.WithKind("Bundle"))
-	if err := r.Writer.Status().Patch(ctx, b, client.RawPatch(types.MergePatchType, body)); err != nil {
-		return 0, fmt.Errorf("patch status of Bundle %s: %w", f.key(), err)
-	}
 	m.bundleWrittenAt = f.now
-	if b.ResourceVersion != f.bundle.ResourceVersion {
+	if version != f.bundle.ResourceVersion {
 		m.bundle.add("", f.bundle.ResourceVersion, f.now)
 	}
 	return 0, nil

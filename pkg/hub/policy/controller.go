@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/clock"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -99,14 +98,8 @@ func (r *Reconciler) judge(ctx context.Context, req ctrl.Request) error {
 	if equality.Semantic.DeepEqual(before.Status, p.Status) {
 		return nil
 	}
-	body, err := client.MergeFrom(before).Data(p)
-	if err != nil {
-		return fmt.Errorf("patch status of RolloutPolicy %s: %w", req.NamespacedName, err)
-	}
-	// The answer without the spec: it need not be readable.
-	answer := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name}}
-	answer.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("RolloutPolicy"))
-	if err := r.Writer.Status().Patch(ctx, answer, client.RawPatch(types.MergePatchType, body)); client.IgnoreNotFound(err) != nil {
+	_, err = lenient.PatchStatus(ctx, r.Writer, v1alpha1.GroupVersion.WithKind("RolloutPolicy"), req.NamespacedName, before, p)
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("patch status of RolloutPolicy %s: %w", req.NamespacedName, err)
 	}
 	return nil
