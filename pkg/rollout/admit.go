@@ -93,13 +93,27 @@ func holds(h *Hold) (Reason, string, bool) {
 	return h.Reason, h.Sentence, true
 }
 
-// act decides on the actions, lane by lane and group by group.
+// limits are asked, in this order, of a cluster that no gate keeps back. They count
+// what the plan has admitted before: take adds to their counts.
+var limits = []func(*planner, *member) (Reason, string, bool){}
+
+// take counts a cluster that is admitted in the limits that follow.
+func (p *planner) take(m *member) { m.group.next = append(m.group.next, m) }
+
+// queue is the order in which a lane's members ask for slots.
+func (l *lane) queue() []*member {
+	var out []*member
+	for _, g := range l.groups {
+		out = append(out, g.members...)
+	}
+	return out
+}
+
+// act decides on the actions, lane by lane.
 func (p *planner) act() {
 	for _, l := range p.lanes {
-		for _, g := range l.groups {
-			for _, m := range g.members {
-				p.actOn(m)
-			}
+		for _, m := range l.queue() {
+			p.actOn(m)
 		}
 	}
 	for i := range p.members {
@@ -108,7 +122,6 @@ func (p *planner) act() {
 			p.actOn(m)
 		}
 		p.remove(m)
-		p.stamp(m)
 	}
 }
 
@@ -120,6 +133,12 @@ func (p *planner) actOn(m *member) {
 	}
 	for _, gate := range clusterGates {
 		if reason, sentence, blocked := gate(p, m); blocked {
+			m.why = Hold{reason, sentence}
+			return
+		}
+	}
+	for _, limit := range limits {
+		if reason, sentence, blocked := limit(p, m); blocked {
 			m.why = Hold{reason, sentence}
 			return
 		}
@@ -137,6 +156,7 @@ func (p *planner) actOn(m *member) {
 		m.why = Hold{WorkRefused, short("the hub could not write the ManifestWork and tries again: " + m.Unwritten)}
 	}
 	m.acted = true
+	p.take(m)
 	p.out.Admit = append(p.out.Admit, Admit{
 		Cluster: m.Name, Place: m.group.place(), ID: m.desired, Revision: p.in.Revision,
 		MinSuccessTime: m.lane.soak(), Stamps: Stamps{AdmittedAt: p.now, MemberSince: p.memberSince(m)},

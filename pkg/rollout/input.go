@@ -6,8 +6,10 @@ import "time"
 type Input struct {
 	// Bundle is "namespace/name", for sentences.
 	Bundle string
-	// Revision of the bundle as it is now.
+	// Revision that is rolled out: the bundle's own, or the one that Pinned names.
 	Revision string
+	// Pinned is true while the Rollout's spec pins Revision.
+	Pinned bool
 	// Source of the lanes as ResolveSource found it.
 	Source Source
 	// Blocks are things that could not be read or are invalid and hold the whole
@@ -19,12 +21,26 @@ type Input struct {
 	Views map[string]*View
 	// Clusters in scope, and every cluster that has a work of the bundle.
 	Clusters []Cluster
+	// Confirmations are what people confirmed in the Rollout's spec, in any order.
+	Confirmations []Confirmation
 	// Record is the memory in Rollout.status.
 	Record Record
 	// Absent is Result.Absent of the bundle's previous plan; nil after a restart.
 	Absent map[string]time.Time
 	// RemovalGrace as in the manager's flag. The settle time is Observe's.
 	RemovalGrace time.Duration
+}
+
+// Confirmation lets through one thing that is held until a person has seen it. It
+// counts for its revision only.
+type Confirmation struct {
+	// Reason is RolloutSourceChanged, GroupVanished or RemovalGuard.
+	Reason Reason
+	// Subject is the new source, or "lane/group".
+	Subject  string
+	Revision string
+	// Clusters whose removal is confirmed.
+	Clusters []string
 }
 
 // Cluster is one ManagedCluster, and what this bundle wants and has there.
@@ -52,6 +68,13 @@ type Cluster struct {
 	DesiredShape string
 	// RenderError says why DesiredID could not be computed.
 	RenderError string
+	// CompletedID is the deployment id that Record.CompletedRevision renders to on a
+	// cluster without a work; "" where that revision does not select the cluster, or
+	// nobody can tell. A newcomer to a closed group runs it meanwhile.
+	CompletedID string
+	// Partition is the number, from 1, of the first manual partition that matches the
+	// cluster; 0 for none. It counts in lanes with manual partitions only.
+	Partition int
 	// Lease is the resourceVersion of the cluster's managed-cluster-lease, read
 	// live because the last plan asked for it (Result.ReadLeases); "" if not read.
 	Lease string
@@ -149,6 +172,33 @@ type Record struct {
 	ResumedAt     time.Time
 	// CompletedRevision is the last revision with which every group passed.
 	CompletedRevision string
+	// Source is the Name of the source that the rollout is under.
+	Source string
+	// Removals of the last hour, in buckets of five minutes, the oldest first.
+	Removals []RemovalBucket
+	// Removing are clusters whose removal is counted in Removals already and whose
+	// work was still there, in name order.
+	Removing []string
+	// Cuts of partitions, by lane.
+	Cuts []PartitionCut
+}
+
+// RemovalBucket counts what happened in the five minutes from At.
+type RemovalBucket struct {
+	At time.Time
+	// Works is the most works that the bundle had, Removed how many of clusters that
+	// still existed were removed.
+	Works, Removed int
+}
+
+// PartitionCut is how a lane's clusters were cut into partitions in this revision.
+type PartitionCut struct {
+	Lane     string
+	Clusters int
+	// Size of each automatic partition but the last; 0 for one of all.
+	Size int
+	// Counts of manual partitions.
+	Counts []int
 }
 
 // RecordedGroup is a group that ever had members.

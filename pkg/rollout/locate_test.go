@@ -115,7 +115,7 @@ func TestAbsenceStartsAnew(t *testing.T) {
 // TestLanes: the last lane that decides a cluster has it. It moves to a later lane
 // when that is settled, to an earlier one when its absence is confirmed.
 func TestLanes(t *testing.T) {
-	lanes := []LaneSpec{{"one", "app/one", Strategy{Type: All}}, {"two", "app/two", Strategy{Type: All}}}
+	lanes := []LaneSpec{{Name: "one", Placement: "app/one", Strategy: Strategy{Type: All}}, {Name: "two", Placement: "app/two", Strategy: Strategy{Type: All}}}
 	at := func(where ...string) Snapshot {
 		s := Snapshot{Found: true, Where: map[string]GroupKey{}, Groups: []GroupKey{{"g", 0}}}
 		for _, name := range where {

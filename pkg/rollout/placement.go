@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 )
 
@@ -24,6 +25,8 @@ type Snapshot struct {
 	Declared []string
 	// Indexes are the decision group indexes by group.
 	Indexes map[GroupKey]int
+	// PerGroup is the Placement's clustersPerDecisionGroup.
+	PerGroup intstr.IntOrString
 }
 
 // NewSnapshot reads a Placement, nil if it was not found, with its decisions in any order.
@@ -39,6 +42,7 @@ func NewSnapshot(placement *clusterv1beta1.Placement, decisions []*clusterv1beta
 	for _, g := range placement.Spec.DecisionStrategy.GroupStrategy.DecisionGroups {
 		s.Declared = append(s.Declared, g.GroupName)
 	}
+	s.PerGroup = placement.Spec.DecisionStrategy.GroupStrategy.ClustersPerDecisionGroup
 	sorted := slices.Clone(decisions)
 	slices.SortFunc(sorted, func(a, b *clusterv1beta1.PlacementDecision) int { return cmp.Compare(a.Name, b.Name) })
 	r := reading{names: map[int]string{}, where: map[string]int{}, byName: map[string]*tally{}}

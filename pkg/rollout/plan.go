@@ -17,9 +17,11 @@ func Plan(in Input, now time.Time) Result {
 	p.readLanes()
 	p.hold()
 	p.gather()
+	p.vanish()
 	p.gate()
 	p.open()
 	p.act()
+	p.guard()
 	p.tell()
 	return p.out
 }
@@ -37,6 +39,8 @@ type planner struct {
 	// held is why nothing is admitted, removed or refreshed; paused why nothing is
 	// admitted or removed.
 	held, paused *Hold
+	// due are the removals that only the guard can hold back, in name order.
+	due []*member
 	// next is the earliest moment at which time alone changes the plan.
 	next time.Time
 }
@@ -73,6 +77,10 @@ type group struct {
 	nextAt, soaksTo, failsAt time.Time
 	endless                  bool
 	openedAt                 time.Time
+	// inFlight counts the members that are not settled on whatever was admitted.
+	inFlight int
+	// next are those that this plan admits, or would admit if it was not paused.
+	next []*member
 	// closed says, while the group is not open, what it waits for; breach why the
 	// lane is stopped here.
 	closed, breach Hold

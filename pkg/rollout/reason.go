@@ -38,6 +38,21 @@ const (
 	NoLongerSelected Reason = "NoLongerSelected"
 	// RolloutSourceChanged holds what another source than the present one decided.
 	RolloutSourceChanged Reason = "RolloutSourceChanged"
+	// GroupVanished holds a lane that lost a group which had clusters.
+	GroupVanished Reason = "GroupVanished"
+	// RemovalGuard holds removals that are too many at once.
+	RemovalGuard      Reason = "RemovalGuard"
+	MaxConcurrency    Reason = "MaxConcurrency"
+	MaxUnavailable    Reason = "MaxUnavailable"
+	MaxNew            Reason = "MaxNew"
+	PartitionNotReady Reason = "PartitionNotReady"
+	NotInPartition    Reason = "NotInPartition"
+	DependencyCycle   Reason = "DependencyCycle"
+	// PartitionGateIneffective and PartitionsIgnored are warnings.
+	PartitionGateIneffective Reason = "PartitionGateIneffective"
+	PartitionsIgnored        Reason = "PartitionsIgnored"
+	// RevisionNotFound: the Rollout pins a revision that is not kept.
+	RevisionNotFound Reason = "RevisionNotFound"
 )
 
 // Hold is a reason and the sentence that goes with it.

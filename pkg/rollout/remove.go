@@ -19,11 +19,21 @@ func (p *planner) remove(m *member) {
 	if !m.Exists {
 		m.why.Sentence = "the ManagedCluster is deleted"
 	}
-	if len(p.out.Remove) == chunk {
-		return
+	p.due = append(p.due, m)
+}
+
+// guard carries out the removals that are due, and stamps what is left alone.
+func (p *planner) guard() {
+	for _, m := range p.due {
+		if len(p.out.Remove) == chunk {
+			break
+		}
+		m.acted = true
+		p.out.Remove = append(p.out.Remove, Remove{Cluster: m.Name, Deleted: !m.Exists, Why: m.why.Sentence})
 	}
-	m.acted = true
-	p.out.Remove = append(p.out.Remove, Remove{Cluster: m.Name, Deleted: !m.Exists, Why: m.why.Sentence})
+	for i := range p.members {
+		p.stamp(&p.members[i])
+	}
 }
 
 // whyKept says why a work that nobody wants stays for now; empty if it does not.

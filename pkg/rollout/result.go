@@ -27,6 +27,8 @@ type Result struct {
 	Complete bool
 	Breached bool
 	Warnings []Hold
+	// Confirm is what waits for a person.
+	Confirm []ConfirmRequest
 
 	// Record has to be written before the first admission is carried out.
 	Record Record
@@ -37,10 +39,21 @@ type Result struct {
 	RecheckAfter time.Duration
 }
 
+// ConfirmRequest is one thing that is held until a person confirms it.
+type ConfirmRequest struct {
+	Reason   Reason
+	Subject  string
+	Sentence string
+	// Clusters that would be removed, in name order; RemovalGuard only.
+	Clusters []string
+}
+
 // Admit writes a cluster's work with a new admission token.
 type Admit struct {
-	Cluster        string
-	Place          Place
+	Cluster string
+	Place   Place
+	// ID and Revision are the desired ones or, for a newcomer to a closed group, those
+	// of the last completed revision.
 	ID             string
 	Revision       string
 	MinSuccessTime time.Duration
@@ -86,7 +99,21 @@ type GroupResult struct {
 	Passed      bool
 	Breached    bool
 	MaxFailures int
-	Counts      Counts
+	// MaxConcurrency in clusters, -1 where nothing limits it. With Progressive it is
+	// the whole queue's, and so is InFlight, unless the group's own is smaller.
+	MaxConcurrency int
+	// InFlight is how many clusters are not settled on whatever was admitted to them,
+	// after this plan.
+	InFlight int
+	// MaxUnavailable in clusters, -1 where nothing limits it; Unavailable is how many
+	// are admitted and not successful, after this plan.
+	MaxUnavailable, Unavailable int
+	MinSuccessTime              time.Duration
+	// ProgressDeadline is 0 for none.
+	ProgressDeadline time.Duration
+	Counts           Counts
+	// LateJoiners are members that nobody waits for.
+	LateJoiners int
 	OpenedAt    time.Time
 	// NextAt is when a soak or deadline in this group ends first; zero if none runs.
 	NextAt   time.Time
@@ -94,6 +121,8 @@ type GroupResult struct {
 	Sentence string
 	// Holding names the clusters that the group waits for, in name order.
 	Holding []string
+	// Next are the clusters that this plan admits or, while paused, would admit.
+	Next []string
 }
 
 // ClusterResult is one selected cluster, or one with a work.
@@ -111,6 +140,10 @@ type ClusterResult struct {
 	Sentence string
 	// Until is when a soak or a deadline ends; zero if none runs.
 	Until time.Time
+	// Since is when the state began, as far as the stamps tell; zero if nobody knows.
+	Since time.Time
+	// Late is true for a late joiner.
+	Late bool
 }
 
 // Counts are clusters by state; they add up to Total.

@@ -35,6 +35,18 @@ type Source struct {
 	NoTargets bool
 	// Lanes side by side; a cluster in several belongs to the last.
 	Lanes []LaneSpec
+	// Limits are the bundle's own, inside each group of another source; nil for none.
+	Limits *Limits
+	// Warnings are what people should know about the source.
+	Warnings []Hold
+}
+
+// Limits are Fleet's limits inside a group.
+type Limits struct {
+	// MaxUnavailable is a number or a percentage; nil for 100%.
+	MaxUnavailable *intstr.IntOrString
+	// MaxNew is the size of a batch of first installs; nil for 50.
+	MaxNew *int
 }
 
 // LaneSpec is one Placement with one strategy, validated.
@@ -45,6 +57,31 @@ type LaneSpec struct {
 	// selected cluster is in.
 	Placement string
 	Strategy  Strategy
+	// Partitions is set in a lane of Fleet's partitions, which has no Placement and no
+	// use for Strategy.
+	Partitions *Partitions
+}
+
+// Partitions is a validated fleet.RolloutStrategy.
+type Partitions struct {
+	Limits
+	// MaxUnavailablePartitions is a number or a percentage of the partitions; nil for 0.
+	MaxUnavailablePartitions *intstr.IntOrString
+	// AutoSize is a number or a percentage of the clusters; nil for 25%.
+	AutoSize *intstr.IntOrString
+	// AutoThreshold is the number of clusters from which on there are automatic
+	// partitions; nil for 200.
+	AutoThreshold *int
+	// Manual partitions in the order written; with any there are no automatic ones.
+	Manual []ManualPartition
+}
+
+// ManualPartition is one partition; Cluster.Partition says who is in it.
+type ManualPartition struct {
+	// Name as shown; never empty.
+	Name string
+	// MaxUnavailable of this partition; nil for the strategy's.
+	MaxUnavailable *intstr.IntOrString
 }
 
 // StrategyType is OCM's word for a strategy.
@@ -55,6 +92,8 @@ const (
 	All                 StrategyType = "All"
 	Progressive         StrategyType = "Progressive"
 	ProgressivePerGroup StrategyType = "ProgressivePerGroup"
+	// PartitionsType is shown for a lane of Fleet's partitions.
+	PartitionsType StrategyType = "Partitions"
 )
 
 // Strategy is a validated OCM rollout strategy.
@@ -67,6 +106,23 @@ type Strategy struct {
 	MaxFailures intstr.IntOrString
 	// Mandatory groups come first and tolerate no failure.
 	Mandatory []MandatoryGroup
+	// QueueConcurrency is maxConcurrency of Progressive; nil for the Placement's
+	// clustersPerDecisionGroup.
+	QueueConcurrency *intstr.IntOrString
+	// GroupConcurrency is the policy's maxConcurrency for each group, in any type of
+	// strategy; nil for no limit.
+	GroupConcurrency *intstr.IntOrString
+	// Groups are the policy's settings of single groups, by name.
+	Groups map[string]GroupTerms
+}
+
+// GroupTerms are what a policy says of one group; what is nil is the strategy's.
+type GroupTerms struct {
+	MinSuccessTime *time.Duration
+	// ProgressDeadline is 0 for None.
+	ProgressDeadline *time.Duration
+	MaxFailures      *intstr.IntOrString
+	MaxConcurrency   *intstr.IntOrString
 }
 
 // MandatoryGroup names a group, or its index where the name is empty.

@@ -22,16 +22,87 @@ type Rollout struct {
 	Status RolloutStatus `json:"status,omitempty"`
 }
 
+// Reasons of confirmations.
+const (
+	// ConfirmSource: the rollout would come under another policy or strategy object.
+	ConfirmSource = "RolloutSourceChanged"
+	// ConfirmGroup: a group that had clusters has none any more.
+	ConfirmGroup = "GroupVanished"
+	// ConfirmRemovals: many clusters would lose the bundle at once.
+	ConfirmRemovals = "RemovalGuard"
+)
+
 // RolloutSpec is for people; the manager never writes it.
 type RolloutSpec struct {
 	// paused admits nothing and removes nothing. What is under way goes on, and no
 	// deadline runs. Unset means false.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
+	// revision pins the rollout to one of the bundle's revisions, as `fleetctl rollout
+	// history` lists them: that one is rolled out, through the same gates, whatever the
+	// bundle says meanwhile. Unset: the bundle's own revision.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern="^[a-z0-9]*$"
+	// +optional
+	Revision string `json:"revision,omitempty"`
+	// confirmations of what status.confirmations asks for. One is for one thing and one
+	// revision; those of other revisions, and those that nothing asks for any more, do
+	// nothing and can be deleted.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Confirmations []Confirmation `json:"confirmations,omitempty"`
+}
+
+// Confirmation lets through one thing that a rollout holds until a person has seen it.
+type Confirmation struct {
+	// reason is the reason of the request: RolloutSourceChanged, GroupVanished or
+	// RemovalGuard.
+	// +kubebuilder:validation:Enum=RolloutSourceChanged;GroupVanished;RemovalGuard
+	Reason string `json:"reason"`
+	// subject is the request's: the new source, or "lane/group". Empty for RemovalGuard.
+	// +kubebuilder:validation:MaxLength=512
+	// +optional
+	Subject string `json:"subject,omitempty"`
+	// revision that is rolled out while this is confirmed; in another one it does nothing.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Revision string `json:"revision"`
+	// clusters whose removal is confirmed, with RemovalGuard only.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=500
+	// +kubebuilder:validation:items:MaxLength=253
+	// +optional
+	Clusters []string `json:"clusters,omitempty"`
+}
+
+// ConfirmationRequest is one thing that is held until a person confirms it.
+type ConfirmationRequest struct {
+	// reason of a closed list: RolloutSourceChanged, GroupVanished or RemovalGuard.
+	Reason string `json:"reason"`
+	// subject is what is to be confirmed: the new source, or "lane/group". Empty for
+	// RemovalGuard.
+	// +optional
+	Subject string `json:"subject,omitempty"`
+	// message says what happens once it is confirmed.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	Message string `json:"message,omitempty"`
+	// clusters that would be removed, the first 500 in name order; RemovalGuard only.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=500
+	// +optional
+	Clusters []string `json:"clusters,omitempty"`
+	// total is how many clusters would be removed; RemovalGuard only.
+	// +optional
+	Total int32 `json:"total,omitempty"`
 }
 
 // Condition types of a Rollout.
 const (
+	// RolloutPinned is True while spec.revision names a revision; its message says
+	// which one and what the bundle's own is.
+	RolloutPinned = "Pinned"
 	// RolloutComplete is True when every selected cluster is Done on the revision.
 	RolloutComplete = "Complete"
 	// RolloutBreached is True while a group has more failures than it tolerates.
@@ -60,8 +131,12 @@ type RolloutStatus struct {
 	// revisionSince is when the manager first saw the revision.
 	// +optional
 	RevisionSince *metav1.Time `json:"revisionSince,omitempty"`
-	// source of the lanes in force: "RolloutPolicy/NAME", "ClusterManagementAddOn/fleet"
-	// or "Default".
+	// bundleRevision is what the bundle itself says; another one than revision only
+	// while spec.revision pins the rollout.
+	// +optional
+	BundleRevision string `json:"bundleRevision,omitempty"`
+	// source of the lanes in force: "RolloutPolicy/NAME", "ClusterManagementAddOn/fleet",
+	// "Bundle" for a bundle's own partitions, or "Default".
 	// +optional
 	Source string `json:"source,omitempty"`
 	// currentGroup is "lane/group" of the first group that has not passed; empty when
@@ -87,10 +162,15 @@ type RolloutStatus struct {
 	// +listMapKey=name
 	// +optional
 	Lanes []LaneStatus `json:"lanes,omitempty"`
+	// confirmations are what waits for a person: `fleetctl rollout confirm` shows them.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Confirmations []ConfirmationRequest `json:"confirmations,omitempty"`
 	// record is what the manager must remember over restarts.
 	// +optional
 	Record RolloutRecord `json:"record,omitempty"`
-	// conditions are Complete, Breached, Held, PlacementConsistent and Warning.
+	// conditions are Complete, Breached, Held, Pinned, PlacementConsistent and Warning.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -124,17 +204,29 @@ type StateCounts struct {
 	Recovering int32 `json:"recovering,omitempty"`
 }
 
-// LaneStatus is one Placement with its groups.
+// LaneStatus is one Placement with its groups, or the partitions of a bundle.
 type LaneStatus struct {
-	// name of the Placement.
+	// name of the Placement; "default" for partitions.
 	Name string `json:"name"`
-	// type of the strategy: All or ProgressivePerGroup.
+	// type of the strategy: All, Progressive, ProgressivePerGroup or Partitions.
 	Type string `json:"type"`
-	// groups in order; at most 1,000.
+	// reason of a closed list, and the sentence that goes with it, while the whole lane
+	// is held.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// message is the sentence of the reason.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	Message string `json:"message,omitempty"`
+	// groups in order; at most 1,000 in all lanes together.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=1000
 	// +optional
 	Groups []GroupStatus `json:"groups,omitempty"`
+	// groupsOmitted is how many groups are not listed because the status would be too
+	// large.
+	// +optional
+	GroupsOmitted int32 `json:"groupsOmitted,omitempty"`
 }
 
 // GroupStatus is one decision group.
@@ -154,11 +246,43 @@ type GroupStatus struct {
 	// breached is true while there are more failures than maxFailures.
 	// +optional
 	Breached bool `json:"breached,omitempty"`
-	// maxFailures in clusters.
+	// maxFailures in clusters; of the whole lane with Progressive.
 	// +optional
 	MaxFailures int32 `json:"maxFailures,omitempty"`
+	// maxConcurrency in clusters; unset where nothing limits it.
+	// +optional
+	MaxConcurrency *int32 `json:"maxConcurrency,omitempty"`
+	// inFlight is how many clusters are not settled on whatever was admitted to them;
+	// told where maxConcurrency is.
+	// +optional
+	InFlight int32 `json:"inFlight,omitempty"`
+	// maxUnavailable in clusters, where Fleet's rolloutStrategy sets a limit.
+	// +optional
+	MaxUnavailable *int32 `json:"maxUnavailable,omitempty"`
+	// unavailable is how many clusters are admitted and not successful; told where
+	// maxUnavailable is.
+	// +optional
+	Unavailable int32 `json:"unavailable,omitempty"`
+	// minSuccessTime, in seconds, that a cluster of this group has to be ready.
+	// +optional
+	MinSuccessSeconds int64 `json:"minSuccessSeconds,omitempty"`
+	// progressDeadline, in seconds, after which a cluster of this group counts as
+	// failed; unset for none.
+	// +optional
+	ProgressDeadlineSeconds int64 `json:"progressDeadlineSeconds,omitempty"`
 	// counts by state.
 	Counts StateCounts `json:"counts"`
+	// lateJoiners are members that came after the group was opened: nobody waits for them.
+	// +optional
+	LateJoiners int32 `json:"lateJoiners,omitempty"`
+	// next is how many clusters are admitted now, or would be if nothing was paused.
+	// +optional
+	Next int32 `json:"next,omitempty"`
+	// nextClusters are the first of them, at most 20.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=20
+	// +optional
+	NextClusters []string `json:"nextClusters,omitempty"`
 	// openedAt is when this revision was first allowed in.
 	// +optional
 	OpenedAt *metav1.Time `json:"openedAt,omitempty"`
@@ -196,6 +320,23 @@ type HeldCluster struct {
 
 // RolloutRecord is the memory of a rollout.
 type RolloutRecord struct {
+	// source that the rollout is under; another one has to be confirmed.
+	// +optional
+	Source string `json:"source,omitempty"`
+	// removals of the last hour in buckets of five minutes.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=13
+	// +optional
+	Removals []RemovalBucket `json:"removals,omitempty"`
+	// removing are clusters whose removal is counted already and not seen yet.
+	// +listType=atomic
+	// +optional
+	Removing []string `json:"removing,omitempty"`
+	// cuts of automatic partitions, by lane.
+	// +listType=map
+	// +listMapKey=lane
+	// +optional
+	Cuts []PartitionCut `json:"cuts,omitempty"`
 	// groups that ever had members, with the time they were opened in this revision.
 	// +listType=atomic
 	// +optional
@@ -210,6 +351,32 @@ type RolloutRecord struct {
 	// passed in one plan with at least one cluster Done on it.
 	// +optional
 	CompletedRevision string `json:"completedRevision,omitempty"`
+}
+
+// RemovalBucket counts what happened in five minutes.
+type RemovalBucket struct {
+	// at is when the five minutes began.
+	At metav1.MicroTime `json:"at"`
+	// works is the most works that the bundle had in them.
+	Works int32 `json:"works"`
+	// removed is how many works of clusters that still exist were removed in them.
+	// +optional
+	Removed int32 `json:"removed,omitempty"`
+}
+
+// PartitionCut is how clusters were cut into partitions.
+type PartitionCut struct {
+	// lane is the name of the partitions' lane.
+	Lane string `json:"lane"`
+	// clusters that there were.
+	Clusters int32 `json:"clusters"`
+	// size of each partition but the last; 0 for one partition of all.
+	// +optional
+	Size int32 `json:"size,omitempty"`
+	// counts of manual partitions, in their order.
+	// +listType=atomic
+	// +optional
+	Counts []int32 `json:"counts,omitempty"`
 }
 
 // RecordedGroup is a group name that had members.

@@ -115,6 +115,14 @@ type RolloutPolicyStatus struct {
 	// observedGeneration is the generation that this status is about.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// bundles that the policy governs, the first 100 in name order.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	// +optional
+	Bundles []string `json:"bundles,omitempty"`
+	// bundleCount is how many bundles the policy governs.
+	// +optional
+	BundleCount int32 `json:"bundleCount,omitempty"`
 	// conditions are Accepted.
 	// +listType=map
 	// +listMapKey=type
