@@ -3,8 +3,9 @@ package v1alpha1
 // Labels and annotations. Values that can exceed 63 characters are hashed in
 // labels and stand in full in the annotation of the same meaning.
 const (
-	// LabelBundle is the bundle's name, on ManifestWorks, BundleDeployments and
-	// their Secrets. Its presence marks a ManifestWork as this add-on's.
+	// LabelBundle is the bundle's name, on ManifestWorks, BundleDeployments, their
+	// Secrets and the bundle's ControllerRevisions. Its presence marks a ManifestWork as
+	// this add-on's.
 	LabelBundle = GroupName + "/bundle"
 	// LabelBundleNamespace is the bundle's namespace, beside LabelBundle.
 	LabelBundleNamespace = GroupName + "/bundle-namespace"
@@ -21,8 +22,12 @@ const (
 	AnnotationBundle = GroupName + "/bundle"
 	// AnnotationID is the admitted deployment id of a ManifestWork.
 	AnnotationID = GroupName + "/id"
-	// AnnotationRevision is the bundle revision that the admitted id comes from.
+	// AnnotationRevision is the bundle revision that the admitted id comes from; on a
+	// ControllerRevision the one that it holds, beside its number in `revision`.
 	AnnotationRevision = GroupName + "/revision"
+	// AnnotationCommit, on a ControllerRevision, is the commit that the bundle was made
+	// from when it had this revision; not there if the Bundle did not say.
+	AnnotationCommit = GroupName + "/commit"
 	// AnnotationAdmission is the token of the work's current admission.
 	AnnotationAdmission = GroupName + "/admission"
 	// AnnotationLane and AnnotationGroup say where the work was admitted.
