@@ -7,6 +7,7 @@ import "fmt"
 var rolloutGates = []func(*planner) (Reason, string, bool){
 	inputUnread,
 	sourceUnusable,
+	sourceChanged,
 	strategyUnsupported,
 	placementMissing,
 	placementInconsistent,

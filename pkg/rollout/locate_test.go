@@ -48,7 +48,7 @@ func TestAbsence(t *testing.T) {
 		"no target, still decided":    {false, "Done", func(c *Cluster) { c.Selected = false }, time.Minute, false, NoLongerSelected, "a"},
 		"no target, unreachable":      {false, "Done", func(c *Cluster) { c.Selected, c.Unreachable = false, true }, time.Hour, true, Unreachable, ""},
 		"deleted":                     {true, "Done", func(c *Cluster) { c.Exists = false }, 0, false, NoLongerSelected, "a"},
-		"of a lane that is not there": {true, "Done", func(c *Cluster) { c.Work.Place.Lane = "former" }, time.Hour, false, RolloutSourceChanged, ""},
+		"of a lane that is not there": {true, "Done", func(c *Cluster) { c.Work.Place.Lane = "former" }, time.Hour, false, NoLongerSelected, "a"},
 		"the work is on its way":      {true, "Done", func(c *Cluster) { c.Work.Deleting = true }, time.Hour, false, NoLongerSelected, ""},
 	}
 	for name, tt := range tests {

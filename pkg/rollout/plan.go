@@ -39,6 +39,8 @@ type planner struct {
 	// held is why nothing is admitted, removed or refreshed; paused why nothing is
 	// admitted or removed.
 	held, paused *Hold
+	// foreign is true while the source is not the one that the rollout is under.
+	foreign bool
 	// due are the removals that only the guard can hold back, in name order.
 	due []*member
 	// next is the earliest moment at which time alone changes the plan.
@@ -174,11 +176,7 @@ func (p *planner) gather() {
 // classify gives a cluster its state.
 func (p *planner) classify(m *member) {
 	if m.Work != nil {
-		t := terms{minSuccess: m.Work.MinSuccessTime, paused: p.paused != nil, resumedAt: p.out.Record.ResumedAt}
-		if m.group != nil {
-			t.minSuccess, t.deadline = m.group.lane.soak(), m.group.lane.Strategy.ProgressDeadline
-		}
-		m.judged = judge(m.Cluster, t, p.now)
+		m.judged = judge(m.Cluster, p.termsOf(m), p.now)
 		p.wakeFor(m.judged)
 	}
 	m.state = m.judged.state
@@ -194,6 +192,16 @@ func (p *planner) classify(m *member) {
 	if m.state != Pending && m.wantsLease {
 		p.readLease(m)
 	}
+}
+
+// termsOf are those of the lane where a cluster stands, or just its own soak where it
+// stands nowhere or nobody has confirmed the lane's source.
+func (p *planner) termsOf(m *member) terms {
+	t := terms{minSuccess: m.Work.MinSuccessTime, paused: p.paused != nil, resumedAt: p.out.Record.ResumedAt}
+	if m.group != nil && !p.foreign {
+		t.minSuccess, t.deadline = m.group.lane.soak(), m.group.lane.Strategy.ProgressDeadline
+	}
+	return t
 }
 
 // wakeFor notes when time alone changes a cluster's state, or what is told of it.

@@ -13,6 +13,7 @@ func (p *planner) remember() {
 	r := &p.out.Record
 	*r = p.in.Record
 	r.Groups = slices.Clone(p.in.Record.Groups)
+	p.takeSource()
 	slices.SortFunc(r.Groups, func(a, b RecordedGroup) int { return comparePlaces(a.Place, b.Place) })
 	if r.Revision != p.in.Revision {
 		r.Revision, r.RevisionSince = p.in.Revision, p.now

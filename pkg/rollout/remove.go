@@ -1,7 +1,5 @@
 package rollout
 
-import "fmt"
-
 // remove deletes the work of a cluster that is gone, or that nobody selected for
 // the whole grace. Holds and pauses hold removals too.
 func (p *planner) remove(m *member) {
@@ -48,8 +46,6 @@ func (p *planner) whyKept(m *member) Hold {
 		return Hold{}
 	case m.Unreachable:
 		return Hold{Unreachable, "the cluster is unreachable: it is kept as it is"}
-	case !known:
-		return Hold{RolloutSourceChanged, fmt.Sprintf("lane %s of the cluster's work is not in %s: it is kept as it is", m.Work.Place.Lane, p.in.Source.Name)}
 	case !m.removable:
 		return Hold{NoLongerSelected, "no longer selected: removed at " + clock(p.out.Absent[m.Name].Add(p.in.RemovalGrace)) + " if it stays so"}
 	}

@@ -138,6 +138,13 @@ func (s *sim) doHub(t *testing.T, word string, args []string) {
 		s.clusters[args[0]].groups[s.lanes[0].Name] = args[1]
 	case "shape":
 		s.shape++
+	case "policy":
+		s.source = map[string]string{"deleted": defaultSource}[args[0]]
+		if s.source == "" {
+			s.source = "RolloutPolicy/" + args[0]
+		}
+	case "confirm":
+		s.confirm(args...)
 	default:
 		for _, name := range args {
 			c := s.clusters[name]

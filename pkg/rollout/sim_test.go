@@ -25,6 +25,8 @@ type sim struct {
 	pauses             []string
 	blocks             []Hold
 	hold               *Hold
+	source             string
+	confirmations      []Confirmation
 	clusters           map[string]*simCluster
 	hidden             map[string]bool
 	inconsistent, gone bool
@@ -49,7 +51,7 @@ func newSim() *sim {
 	return &sim{
 		now: epoch, settle: 10 * time.Second, grace: 60 * time.Second, declared: map[string][]string{},
 		clusters: map[string]*simCluster{}, hidden: map[string]bool{}, views: map[string]*View{},
-		plan: Plan, outcomes: map[string]outcome{}, dirty: true,
+		source: "RolloutPolicy/main", plan: Plan, outcomes: map[string]outcome{}, dirty: true,
 	}
 }
 
@@ -75,7 +77,7 @@ func (s *sim) input() Input {
 	in := Input{
 		Bundle: "app/web", Revision: s.revision, Blocks: s.blocks, Pauses: slices.Clone(s.pauses), Views: map[string]*View{},
 		Record: s.record, Absent: s.absent, RemovalGrace: s.grace,
-		Source: Source{Name: "RolloutPolicy/main", Lanes: s.lanes, ImplicitTargets: s.implicit, Hold: s.hold},
+		Source: s.sourceNow(), Confirmations: slices.Clone(s.confirmations),
 	}
 	for _, l := range s.lanes {
 		if l.Placement != "" {
@@ -85,7 +87,7 @@ func (s *sim) input() Input {
 	for _, name := range s.names() {
 		c := s.clusters[name]
 		row := c.Cluster
-		row.Selected = c.labels && c.Exists
+		row.Selected = c.labels && c.Exists && !in.Source.NoTargets
 		if row.Selected && row.RenderError == "" {
 			row.DesiredID = s.revision
 			row.DesiredShape = fmt.Sprintf("shape-%d-paused-%v", s.shape, len(s.pauses) > 0)
@@ -109,6 +111,27 @@ func (s *sim) input() Input {
 		in.Record.Groups = groups
 	}
 	return in
+}
+
+// sourceNow is where the lanes come from: without a policy everything is one lane, and
+// a bundle without targets of its own targets nothing.
+func (s *sim) sourceNow() Source {
+	if s.source != defaultSource {
+		return Source{Name: s.source, Lanes: s.lanes, ImplicitTargets: s.implicit, Hold: s.hold}
+	}
+	return Source{Name: s.source, NoTargets: s.implicit, Hold: s.hold, Lanes: []LaneSpec{{Name: DefaultLane, Strategy: Strategy{Type: All}}}}
+}
+
+// confirm is a person who confirms all that the last plan asked for, or some clusters
+// of it only.
+func (s *sim) confirm(only ...string) {
+	for _, ask := range s.last.Confirm {
+		c := Confirmation{Reason: ask.Reason, Subject: ask.Subject, Revision: s.revision, Clusters: ask.Clusters}
+		if len(only) > 0 {
+			c.Clusters = only
+		}
+		s.confirmations = append(s.confirmations, c)
+	}
 }
 
 func (s *sim) observe() {

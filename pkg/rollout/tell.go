@@ -41,7 +41,7 @@ func (p *planner) tell() {
 // tells whether a cluster is counted: selected, a member, or, while nobody can say
 // what is selected, one that has the bundle.
 func (p *planner) tells(m *member) bool {
-	unknown := len(p.in.Blocks) > 0 || p.in.Source.Hold != nil
+	unknown := len(p.in.Blocks) > 0 || p.in.Source.Hold != nil || p.foreign
 	return m.selected || m.group != nil || (unknown && m.Exists && m.Work != nil)
 }
 
