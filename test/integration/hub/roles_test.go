@@ -2,7 +2,6 @@ package hub_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/test/standin"
 )
 
 var bg = context.Background()
@@ -296,64 +296,25 @@ func (s *spokes) act(ctx context.Context, w *workv1.ManifestWork, act behaviour)
 }
 
 func (s *spokes) report(w *workv1.ManifestWork, act behaviour) {
-	applied := metav1.Condition{
-		Type: workv1.WorkApplied, Status: metav1.ConditionTrue, Reason: "AppliedManifestWorkComplete", ObservedGeneration: w.Generation,
-	}
 	if act == refusing {
-		applied.Status, applied.Reason, applied.Message = metav1.ConditionFalse, "AppliedManifestWorkFailed", "no such resource type"
-		meta.SetStatusCondition(&w.Status.Conditions, applied)
+		standin.Applied(w, metav1.ConditionFalse, "no such resource type")
 		return
 	}
-	meta.SetStatusCondition(&w.Status.Conditions, applied)
-	bd := deployment(w)
+	standin.Applied(w, metav1.ConditionTrue, "")
+	bd := standin.Deployment(w)
 	if bd == nil {
 		return
 	}
-	ready := act == healthy
-	state, soaked, readySince := "NotReady", "", ""
-	if ready {
+	verdict := standin.NotReady(bd)
+	if act == healthy {
 		key := w.Namespace + "/" + bd.Spec.Admission
 		if s.since[key].IsZero() {
 			s.since[key] = time.Now()
 		}
-		state, readySince = "Ready", s.since[key].UTC().Format(time.RFC3339Nano)
-		minimum := time.Duration(0)
-		if bd.Spec.MinSuccessTime != nil {
-			minimum = bd.Spec.MinSuccessTime.Duration
-		}
-		if time.Since(s.since[key]) > minimum+200*time.Millisecond {
-			soaked = minimum.String()
-		}
+		verdict = standin.Ready(bd, s.since[key], time.Now())
 	}
-	w.Status.ResourceStatus.Manifests = []workv1.ManifestCondition{{
-		ResourceMeta: workv1.ManifestResourceMeta{
-			Group: v1alpha1.GroupName, Version: "v1alpha1", Kind: "BundleDeployment", Resource: "bundledeployments",
-			Name: bd.Name, Namespace: bd.Namespace,
-		},
-		Conditions: []metav1.Condition{},
-		StatusFeedbacks: workv1.StatusFeedbackResult{Values: []workv1.FeedbackValue{
-			text("admission", bd.Spec.Admission), truth("applied", true), truth("ready", ready),
-			text("readySince", readySince), text("soaked", soaked), truth("terminal", false),
-			truth("waitingForDependency", false), text("state", state), text("message", ""),
-		}},
-	}}
-}
-
-func text(name, value string) workv1.FeedbackValue {
-	return workv1.FeedbackValue{Name: name, Value: workv1.FieldValue{Type: workv1.String, String: &value}}
-}
-
-func truth(name string, value bool) workv1.FeedbackValue {
-	return workv1.FeedbackValue{Name: name, Value: workv1.FieldValue{Type: workv1.Boolean, Boolean: &value}}
+	standin.Report(w, bd, verdict)
 }
 
 // deployment is the BundleDeployment in a work.
-func deployment(w *workv1.ManifestWork) *v1alpha1.BundleDeployment {
-	for _, m := range w.Spec.Workload.Manifests {
-		bd := &v1alpha1.BundleDeployment{}
-		if json.Unmarshal(m.Raw, bd) == nil && bd.Kind == "BundleDeployment" {
-			return bd
-		}
-	}
-	return nil
-}
+func deployment(w *workv1.ManifestWork) *v1alpha1.BundleDeployment { return standin.Deployment(w) }
