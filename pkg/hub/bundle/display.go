@@ -20,6 +20,12 @@ const (
 	conditionBreached    = "RolloutBreached"
 )
 
+// Bounds of the lists in a Bundle's status.
+const (
+	maxPartitions      = 50
+	maxNonReadyCluster = 10
+)
+
 // bundleStatus is the status of a Bundle after a plan, in Fleet's terms. What this
 // project has no say in stays as it was.
 func bundleStatus(f *facts, q *question, plan *rollout.Result) fleet.BundleStatus {

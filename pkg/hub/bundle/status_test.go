@@ -1,8 +1,6 @@
 package bundle
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	workv1 "open-cluster-management.io/api/work/v1"
 
-	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 )
 
@@ -120,47 +117,6 @@ func TestBundleConditions(t *testing.T) {
 				t.Errorf("a second look changes the status:\n%s", cmp.Diff(s, again))
 			}
 		})
-	}
-}
-
-func TestRolloutStatusIsStableAndBounded(t *testing.T) {
-	plan := &rollout.Result{Reason: rollout.WaitingForGroup, Sentence: strings.Repeat("long ", 1000), RecheckAfter: time.Second}
-	lane := rollout.LaneResult{Name: "l", Type: "ProgressivePerGroup"}
-	for g := range 1100 {
-		group := rollout.GroupResult{GroupKey: rollout.GroupKey{Name: fmt.Sprintf("group-%04d", g)}, Open: true, Sentence: "waits"}
-		for c := range 30 {
-			name := fmt.Sprintf("cluster-%04d-%02d", g, c)
-			group.Holding = append(group.Holding, name)
-			plan.Clusters = append(plan.Clusters, rollout.ClusterResult{Name: name, State: rollout.Pending, Sentence: strings.Repeat("x", 200)})
-		}
-		lane.Groups = append(lane.Groups, group)
-	}
-	plan.Lanes = []rollout.LaneResult{lane}
-	f := factsOf()
-	got := rolloutStatus(v1alpha1.RolloutStatus{}, 1, f, &question{matched: true}, plan)
-	if n := len(got.Lanes[0].Groups); n != maxGroups {
-		t.Errorf("%d groups, want %d", n, maxGroups)
-	}
-	held := 0
-	for _, g := range got.Lanes[0].Groups {
-		held += len(g.Clusters)
-		if len(g.Clusters) > maxHeldPerGroup {
-			t.Fatalf("%d clusters in a group", len(g.Clusters))
-		}
-	}
-	if held != maxHeld {
-		t.Errorf("%d clusters named, want %d", held, maxHeld)
-	}
-	data, err := json.Marshal(got)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(data) > 300<<10 {
-		t.Errorf("the status has %d bytes", len(data))
-	}
-	f.now = noon.Add(time.Hour)
-	if again := rolloutStatus(got, 1, f, &question{matched: true}, plan); !equality.Semantic.DeepEqual(got, again) {
-		t.Errorf("a second look changes the status:\n%s", cmp.Diff(got, again))
 	}
 }
 
