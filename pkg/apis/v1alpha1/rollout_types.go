@@ -88,7 +88,8 @@ type ConfirmationRequest struct {
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
 	Message string `json:"message,omitempty"`
-	// clusters that would be removed, the first 500 in name order; RemovalGuard only.
+	// clusters that would be removed, the first 500 in name order, or fewer where the
+	// status would be too large; RemovalGuard only.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=500
 	// +optional
@@ -107,8 +108,9 @@ const (
 	RolloutComplete = "Complete"
 	// RolloutBreached is True while a group has more failures than it tolerates.
 	RolloutBreached = "Breached"
-	// RolloutHeld is True while the whole rollout waits for something that is not
-	// a gate: a missing Placement, an invalid strategy, a pause.
+	// RolloutHeld is True while the rollout, or one of its lanes, waits for something
+	// that is not a gate: a missing Placement, an invalid strategy, a pause, a mandatory
+	// group that is missing or a group that vanished.
 	RolloutHeld = "Held"
 	// RolloutPlacementConsistent is False when the decisions of a Placement did not
 	// fit its status for longer than 30 s.

@@ -20,11 +20,8 @@ const (
 	conditionBreached    = "RolloutBreached"
 )
 
-// Bounds of the lists in a Bundle's status.
-const (
-	maxPartitions      = 50
-	maxNonReadyCluster = 10
-)
+// maxNonReadyCluster is how many clusters a Bundle's summary lists.
+const maxNonReadyCluster = 10
 
 // bundleStatus is the status of a Bundle after a plan, in Fleet's terms. What this
 // project has no say in stays as it was.
@@ -33,7 +30,7 @@ func bundleStatus(f *facts, q *question, plan *rollout.Result) fleet.BundleStatu
 	s.ObservedGeneration = f.bundle.Generation
 	s.ResourcesSHA256Sum = q.packed.sum
 	if q.matched {
-		summarize(&s, f, plan)
+		summarize(&s, plan)
 	}
 	s.Conditions = bundleConditions(s.Conditions, f.now, s.Summary, plan)
 	return s
@@ -41,32 +38,49 @@ func bundleStatus(f *facts, q *question, plan *rollout.Result) fleet.BundleStatu
 
 // summarize counts the clusters. Of a bundle that cannot be read nobody can say
 // which ones it selects: what was counted before then stands.
-func summarize(s *fleet.BundleStatus, f *facts, plan *rollout.Result) {
+func summarize(s *fleet.BundleStatus, plan *rollout.Result) {
+	after := afterPass(plan)
 	s.Summary, s.Unavailable, s.NewlyCreated = fleet.BundleSummary{}, 0, 0
 	for i := range plan.Clusters {
 		c := &plan.Clusters[i]
 		if !c.Selected {
 			continue
 		}
-		count(&s.Summary, shown(c.Shown))
-		if unavailable(c.Shown) {
+		count(&s.Summary, shown(after[i]))
+		if !c.InLane && unavailable(after[i]) {
 			s.Unavailable++
 		}
 	}
-	s.Summary.NonReadyResources = nonReady(plan.Clusters)
-	s.PartitionStatus = partitions(f, plan)
-	s.UnavailablePartitions = 0
-	for _, lane := range plan.Lanes {
-		for _, g := range lane.Groups {
-			if g.Open && !g.Passed {
-				s.UnavailablePartitions++
-			}
-		}
-	}
+	s.Summary.NonReadyResources = nonReady(plan.Clusters, after)
+	partition(s, plan, after)
 	s.Display = fleet.BundleDisplay{
 		ReadyClusters: fmt.Sprintf("%d/%d", s.Summary.Ready, s.Summary.DesiredReady),
 		State:         string(worst(s.Summary)),
 	}
+}
+
+// afterPass are the clusters' states in Fleet's words once the plan is carried out, in
+// the order of the plan's clusters: Fleet shows those from before, and the first
+// clusters of a rollout as if nothing had happened.
+func afterPass(plan *rollout.Result) []rollout.Shown {
+	admitted := make(map[string]rollout.Shown, len(plan.Admit))
+	for _, a := range plan.Admit {
+		admitted[a.Cluster] = rollout.ShownWaitApplied
+		if a.Revision != plan.Record.Revision {
+			// A newcomer that gets the last completed revision first.
+			admitted[a.Cluster] = rollout.ShownOutOfSync
+		}
+	}
+	out := make([]rollout.Shown, len(plan.Clusters))
+	for i := range plan.Clusters {
+		c := &plan.Clusters[i]
+		out[i] = c.Shown
+		// One that could not be written the last time is shown as it is until it can.
+		if to, ok := admitted[c.Name]; ok && c.Reason != rollout.WorkRefused {
+			out[i] = to
+		}
+	}
+	return out
 }
 
 // shown is a cluster's state in the words that Fleet's API has.
@@ -137,44 +151,20 @@ func worst(s fleet.BundleSummary) fleet.BundleState {
 }
 
 // nonReady lists the first clusters that are not ready, the worst first.
-func nonReady(clusters []rollout.ClusterResult) []fleet.NonReadyResource {
+func nonReady(clusters []rollout.ClusterResult, after []rollout.Shown) []fleet.NonReadyResource {
 	var out []fleet.NonReadyResource
 	for i := range clusters {
 		c := &clusters[i]
-		if state := shown(c.Shown); c.Selected && state != fleet.Ready {
-			out = append(out, fleet.NonReadyResource{Name: c.Name, State: state, Message: cut(c.Sentence)})
+		if state := shown(after[i]); c.Selected && state != fleet.Ready {
+			out = append(out, fleet.NonReadyResource{Name: c.Name, State: state, Message: c.Sentence})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b fleet.NonReadyResource) int {
 		return fleet.StateRank[b.State] - fleet.StateRank[a.State]
 	})
-	return out[:min(len(out), maxNonReadyCluster)]
-}
-
-// partitions are the groups, as Fleet's API names them.
-func partitions(f *facts, plan *rollout.Result) []fleet.PartitionStatus {
-	var out []fleet.PartitionStatus
-	at := map[rollout.Place]int{}
-	for _, lane := range plan.Lanes {
-		for _, g := range lane.Groups {
-			if len(out) == maxPartitions {
-				break
-			}
-			place := rollout.Place{Lane: lane.Name, GroupKey: g.GroupKey}
-			at[place] = len(out)
-			out = append(out, fleet.PartitionStatus{Name: groupName(len(plan.Lanes), place), Count: g.Counts.Total})
-		}
-	}
-	for i := range plan.Clusters {
-		c := &plan.Clusters[i]
-		p, ok := at[c.Place]
-		if !ok || !c.InLane {
-			continue
-		}
-		count(&out[p].Summary, shown(c.Shown))
-		if unavailable(c.Shown) {
-			out[p].Unavailable++
-		}
+	out = out[:min(len(out), maxNonReadyCluster)]
+	for i := range out {
+		out[i].Message = cut(out[i].Message)
 	}
 	return out
 }

@@ -71,11 +71,11 @@ func TestBundleStatus(t *testing.T) {
 				{Name: "stg-1", State: fleet.OutOfSync, Message: "about stg-1"},
 				{Name: "stg-2", State: fleet.Pending, Message: "about stg-2"},
 			}},
-		Unavailable: 1, UnavailablePartitions: 1, ObservedGeneration: 3, ResourcesSHA256Sum: "sum",
+		Unavailable: 1, UnavailablePartitions: 1, MaxUnavailable: 4, ObservedGeneration: 3, ResourcesSHA256Sum: "sum",
 		Display: fleet.BundleDisplay{ReadyClusters: "1/4", State: "ErrApplied"},
 		PartitionStatus: []fleet.PartitionStatus{
-			{Name: "dev", Count: 2, Unavailable: 1, Summary: fleet.BundleSummary{Ready: 1, ErrApplied: 1, DesiredReady: 2}},
-			{Name: "stg", Count: 2, Summary: fleet.BundleSummary{OutOfSync: 1, Pending: 1, DesiredReady: 2}},
+			{Name: "dev", Count: 2, Unavailable: 1, MaxUnavailable: 2, Summary: fleet.BundleSummary{Ready: 1, ErrApplied: 1, DesiredReady: 2}},
+			{Name: "stg", Count: 2, MaxUnavailable: 1, Summary: fleet.BundleSummary{OutOfSync: 1, Pending: 1, DesiredReady: 2}},
 		},
 	}
 	got.Conditions = nil
@@ -162,13 +162,16 @@ func shownOn(name, group string, s rollout.Shown) rollout.ClusterResult {
 // planOf has the groups dev, open and not passed, and stg, closed.
 func planOf(clusters ...rollout.ClusterResult) *rollout.Result {
 	plan := &rollout.Result{Reason: rollout.InProgress, Sentence: "the sentence", Clusters: clusters}
-	totals := map[string]int{}
+	totals, down := map[string]int{}, 0
 	for _, c := range clusters {
 		totals[c.Place.Name]++
+		if unavailable(c.Shown) {
+			down++
+		}
 	}
 	plan.Lanes = []rollout.LaneResult{{Name: "l", Groups: []rollout.GroupResult{
-		{GroupKey: rollout.GroupKey{Name: "dev"}, Open: true, Counts: rollout.Counts{Total: totals["dev"]}},
-		{GroupKey: rollout.GroupKey{Name: "stg"}, Counts: rollout.Counts{Total: totals["stg"]}},
+		{GroupKey: rollout.GroupKey{Name: "dev"}, Open: true, Counts: rollout.Counts{Total: totals["dev"]}, MaxUnavailable: -1, Unavailable: down},
+		{GroupKey: rollout.GroupKey{Name: "stg"}, Counts: rollout.Counts{Total: totals["stg"]}, MaxUnavailable: 1},
 	}}}
 	return plan
 }
