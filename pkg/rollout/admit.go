@@ -95,10 +95,15 @@ func holds(h *Hold) (Reason, string, bool) {
 
 // limits are asked, in this order, of a cluster that no gate keeps back. They count
 // what the plan has admitted before: take adds to their counts.
-var limits = []func(*planner, *member) (Reason, string, bool){}
+var limits = []func(*planner, *member) (Reason, string, bool){
+	fleetLimits,
+}
 
 // take counts a cluster that is admitted in the limits that follow.
-func (p *planner) take(m *member) { m.group.next = append(m.group.next, m) }
+func (p *planner) take(m *member) {
+	m.group.next = append(m.group.next, m)
+	m.group.budget.takes(m)
+}
 
 // queue is the order in which a lane's members ask for slots.
 func (l *lane) queue() []*member {

@@ -12,6 +12,9 @@ import (
 // sortGroups puts a lane's groups in order: mandatory ones first in a strategy that
 // has them, each part in the Placement's order.
 func (l *lane) sortGroups() {
+	if l.Partitions != nil {
+		return // They are in order already.
+	}
 	keys := make([]GroupKey, len(l.groups))
 	for i, g := range l.groups {
 		keys[i] = g.GroupKey
@@ -42,6 +45,10 @@ func (l *lane) sortGroups() {
 // every earlier one passes now.
 func (p *planner) gate() {
 	for _, l := range p.lanes {
+		if l.Partitions != nil {
+			p.gatePartitions(l)
+			continue
+		}
 		for _, g := range l.groups {
 			g.label = g.GroupKey.label()
 			if len(p.lanes) > 1 {
@@ -58,6 +65,7 @@ func (p *planner) gate() {
 		}
 		l.explain()
 	}
+	p.budgets()
 }
 
 // count judges a group by its members. Who has not to be waited for, such as a

@@ -38,6 +38,7 @@ func (p *planner) hold() {
 			}
 		}
 	}
+	p.out.Warnings = append(p.out.Warnings, p.in.Source.Warnings...)
 	p.out.Hold = p.held
 	if p.held == nil {
 		p.out.Hold = p.paused
@@ -73,7 +74,7 @@ func sourceUnusable(p *planner) (Reason, string, bool) {
 
 func strategyUnsupported(p *planner) (Reason, string, bool) {
 	for _, l := range p.lanes {
-		if t := l.Strategy.Type; t != All && t != ProgressivePerGroup {
+		if t := l.Strategy.Type; t != All && t != ProgressivePerGroup && l.Partitions == nil {
 			return StrategyInvalid, fmt.Sprintf("lane %s: rollout strategy %q is not supported yet", l.Name, t), true
 		}
 	}

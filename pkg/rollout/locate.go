@@ -8,7 +8,7 @@ import (
 // DefaultLane and DefaultGroup name the one group of a rollout without a Placement.
 const (
 	DefaultLane  = "default"
-	DefaultGroup = "all"
+	DefaultGroup = "All"
 )
 
 // standing is where a cluster stands and what the latest decisions say of it.

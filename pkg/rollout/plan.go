@@ -59,6 +59,8 @@ type lane struct {
 	// breached is the first group with more failures than it tolerates, current the
 	// first one that has not passed.
 	breached, current *group
+	// shares is set in a lane of Fleet's partitions.
+	shares *shares
 }
 
 // group is a group of a lane with its members in name order.
@@ -86,6 +88,10 @@ type group struct {
 	// closed says, while the group is not open, what it waits for; breach why the
 	// lane is stopped here.
 	closed, breach Hold
+	// budget is what Fleet's limits leave here; nil without any. partition is the
+	// number of the partition in its lane.
+	budget    *budget
+	partition int
 }
 
 // member is one cluster in the plan.
@@ -168,6 +174,7 @@ func (p *planner) gather() {
 			m.group.members = append(m.group.members, m)
 		}
 	}
+	p.partition()
 	for _, l := range p.lanes {
 		l.sortGroups()
 	}

@@ -16,7 +16,7 @@ func (p *planner) remember() {
 	p.takeSource()
 	slices.SortFunc(r.Groups, func(a, b RecordedGroup) int { return comparePlaces(a.Place, b.Place) })
 	if r.Revision != p.in.Revision {
-		r.Revision, r.RevisionSince = p.in.Revision, p.now
+		r.Revision, r.RevisionSince, r.Cuts = p.in.Revision, p.now, nil
 		for i := range r.Groups {
 			r.Groups[i].OpenedAt = time.Time{}
 		}

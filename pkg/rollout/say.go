@@ -47,14 +47,18 @@ func (g *group) progressSentence() string {
 	}
 	by := map[State][]*member{}
 	for _, m := range g.holding {
-		by[m.state] = append(by[m.state], m)
+		state := m.state
+		if state.Failure() {
+			state = Failed // Only partitions wait for failures too.
+		}
+		by[state] = append(by[state], m)
 	}
 	var parts []string
 	left := 5
 	for _, s := range []struct {
 		state State
 		word  string
-	}{{Progressing, "progressing"}, {Soaking, "soaking"}, {Pending, "pending"}} {
+	}{{Failed, "failed"}, {Progressing, "progressing"}, {Soaking, "soaking"}, {Pending, "pending"}} {
 		members := by[s.state]
 		n := len(members)
 		if n == 0 {
@@ -106,8 +110,11 @@ func (g *group) because() string {
 		return g.says(g.failing[0], g.failing[0].sentence())
 	}
 	for _, m := range g.holding {
-		if m.state == Progressing {
+		switch {
+		case m.state == Progressing:
 			return g.says(m, m.progressSentence())
+		case m.state.Failure():
+			return g.says(m, m.sentence())
 		}
 	}
 	return ""
@@ -123,6 +130,9 @@ func (g *group) says(m *member, sentence string) string {
 // reason of an open group that has not passed: of its first progressing cluster,
 // then of a pending one, else the soak.
 func (g *group) reason() Reason {
+	if g.lane.Partitions != nil {
+		return g.partitionReason()
+	}
 	if len(g.holding) == 0 {
 		return FailureBudgetExceeded
 	}

@@ -21,7 +21,7 @@ import (
 
 // Source is where order and gates come from.
 type Source struct {
-	// Name is "RolloutPolicy/NAME", "ClusterManagementAddOn/fleet" or "Default".
+	// Name is "RolloutPolicy/NAME", "Bundle", "ClusterManagementAddOn/fleet" or "Default".
 	Name string
 	// Hold is why the source cannot be used; nil if it can.
 	Hold *Hold
@@ -145,7 +145,8 @@ type SourceInput struct {
 	OwnTargets bool
 }
 
-// ResolveSource finds where a bundle's lanes come from.
+// ResolveSource finds where a bundle's lanes come from: a policy, the bundle's own
+// partitions, the add-on, or Fleet's defaults.
 func ResolveSource(in SourceInput) Source {
 	policy, name, hold := findPolicy(in)
 	var s Source
@@ -155,24 +156,19 @@ func ResolveSource(in SourceInput) Source {
 	case policy != nil:
 		s = policySource(policy)
 		s.ImplicitTargets = !in.OwnTargets
-	default:
-		s = addOnSource(in.AddOn)
+		s.limitGroups(in.Bundle)
+	case cutsItself(in.Bundle.Spec.RolloutStrategy):
+		s = partitionSource(bundleSource, in.Bundle)
 		s.NoTargets = !in.OwnTargets
-	}
-	if s.Hold == nil && partitioned(in.Bundle.Spec.RolloutStrategy) {
-		s.Hold = &Hold{StrategyInvalid, field.Forbidden(field.NewPath("spec", "rolloutStrategy"), unsupported+"; order the clusters with a RolloutPolicy").Error()}
-		s.Lanes = nil
+	default:
+		s = addOnSource(in.AddOn, in.Bundle)
+		s.NoTargets = !in.OwnTargets
 	}
 	return s
 }
 
 // unsupported is said of what the API has and the planner does not do yet.
 const unsupported = "not supported yet"
-
-func partitioned(s *fleet.RolloutStrategy) bool {
-	return s != nil && (s.MaxUnavailable != nil || s.MaxUnavailablePartitions != nil || s.AutoPartitionSize != nil ||
-		s.AutoPartitionThreshold != nil || s.MaxNew != nil || len(s.Partitions) > 0)
-}
 
 // findPolicy finds the policy that governs the bundle, nil if none does, or says
 // why that cannot be told.
@@ -214,7 +210,7 @@ func findPolicy(in SourceInput) (*v1alpha1.RolloutPolicy, string, *Hold) {
 	case len(found) == 1:
 		return found[0], policyName(found[0].Name), nil
 	case in.NamespaceLabels[v1alpha1.LabelRolloutPolicy] == v1alpha1.RolloutPolicyRequired:
-		return nil, "Default", &Hold{PolicyMissing, "the namespace requires a RolloutPolicy and none selects the bundle"}
+		return nil, defaultSource, &Hold{PolicyMissing, "the namespace requires a RolloutPolicy and none selects the bundle"}
 	}
 	return nil, "", nil
 }
@@ -244,16 +240,16 @@ func policySource(policy *v1alpha1.RolloutPolicy) Source {
 }
 
 // addOnSource makes one lane of each Placement of the add-on if any of them is
-// progressive, else the default lane of all selected clusters. An add-on that is
+// progressive, else the default lane of Fleet's partitions. An add-on that is
 // missing, as while it is uninstalled, may have been progressive: what it held back
 // must not go everywhere at once.
-func addOnSource(addOn *addonv1beta1.ClusterManagementAddOn) Source {
+func addOnSource(addOn *addonv1beta1.ClusterManagementAddOn, bundle *fleet.Bundle) Source {
 	if addOn == nil {
-		return Source{Name: "Default", Hold: &Hold{AddOnNotInstalled,
+		return Source{Name: defaultSource, Hold: &Hold{AddOnNotInstalled,
 			"ClusterManagementAddOn " + v1alpha1.AddOnName + " does not exist: nobody can tell in which order clusters follow"}}
 	}
 	if !progressive(addOn) {
-		return Source{Name: "Default", Lanes: []LaneSpec{{Name: DefaultLane, Strategy: Strategy{Type: All}}}}
+		return partitionSource(defaultSource, bundle)
 	}
 	s := Source{Name: "ClusterManagementAddOn/" + addOn.Name}
 	path := field.NewPath("spec", "installStrategy", "placements")
@@ -273,6 +269,7 @@ func addOnSource(addOn *addonv1beta1.ClusterManagementAddOn) Source {
 	if len(errs) > 0 {
 		s.Hold, s.Lanes = invalid("ClusterManagementAddOn "+addOn.Name, errs), nil
 	}
+	s.limitGroups(bundle)
 	return s
 }
 

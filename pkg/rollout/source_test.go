@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
@@ -52,14 +51,14 @@ func TestResolveSource(t *testing.T) {
 		says, paused      string
 	}{
 		"no add-on, as while it goes":     {want: "Default", hold: AddOnNotInstalled, says: "ClusterManagementAddOn fleet does not exist"},
-		"an add-on without Placements":    {addOn: &addonv1beta1.ClusterManagementAddOn{}, want: "Default", lanes: "default()All"},
-		"an add-on with type All":         {addOn: addOnWith(all), want: "Default", lanes: "default()All"},
+		"an add-on without Placements":    {addOn: &addonv1beta1.ClusterManagementAddOn{}, want: "Default", lanes: "default()Partitions"},
+		"an add-on with type All":         {addOn: addOnWith(all), want: "Default", lanes: "default()Partitions"},
 		"a progressive add-on":            {addOn: addOnWith(all, ocmPerGroup()), want: "ClusterManagementAddOn/fleet", lanes: "ocm/a(ocm/a)All ocm/b(ocm/b)ProgressivePerGroup"},
 		"an add-on with type Progressive": {addOn: addOnWith(progressive), want: "ClusterManagementAddOn/fleet", hold: StrategyInvalid, says: "spec.installStrategy.placements[0].rolloutStrategy.type"},
 		"an add-on without a struct":      {addOn: addOnWith(clusterv1alpha1.RolloutStrategy{Type: "ProgressivePerGroup"}), want: "ClusterManagementAddOn/fleet", hold: StrategyInvalid, says: "progressivePerGroup: Required"},
 		"a policy that selects by label":  {labels: map[string]string{"team": "x"}, policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", ref), "team", "x")}, addOn: addOnWith(ocmPerGroup()), want: "RolloutPolicy/p", lanes: "place(app/place)ProgressivePerGroup"},
-		"a policy that selects others":    {labels: map[string]string{"team": "y"}, policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", ref), "team", "x")}, addOn: addOnWith(all), want: "Default", lanes: "default()All"},
-		"an unset selector selects none":  {policies: []*v1alpha1.RolloutPolicy{policyOf("p", ref)}, addOn: addOnWith(all), want: "Default", lanes: "default()All"},
+		"a policy that selects others":    {labels: map[string]string{"team": "y"}, policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", ref), "team", "x")}, addOn: addOnWith(all), want: "Default", lanes: "default()Partitions"},
+		"an unset selector selects none":  {policies: []*v1alpha1.RolloutPolicy{policyOf("p", ref)}, addOn: addOnWith(all), want: "Default", lanes: "default()Partitions"},
 		"an empty selector selects all":   {policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", ref), "", "")}, want: "RolloutPolicy/p", lanes: "place(app/place)ProgressivePerGroup"},
 		"two that select": {policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("b", ref), "", ""), selecting(policyOf("a", ref), "", "")},
 			want: "RolloutPolicy/a", hold: PolicyConflict, says: "among them a and b"},
@@ -106,21 +105,6 @@ func TestResolveSource(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestPartitionsAreRefused(t *testing.T) {
-	n := 3
-	b := &fleet.Bundle{}
-	b.Spec.RolloutStrategy = &fleet.RolloutStrategy{}
-	if s := ResolveSource(SourceInput{Bundle: b, AddOn: addOnWith()}); s.Hold != nil {
-		t.Errorf("an empty strategy is held: %v", s.Hold)
-	}
-	b.Spec.RolloutStrategy.MaxNew = &n
-	s := ResolveSource(SourceInput{Bundle: b, AddOn: addOnWith()})
-	want := &Hold{StrategyInvalid, "spec.rolloutStrategy: Forbidden: not supported yet; order the clusters with a RolloutPolicy"}
-	if diff := cmp.Diff(want, s.Hold); diff != "" || len(s.Lanes) > 0 {
-		t.Errorf("lanes %v, hold (-want +got):\n%s", s.Lanes, diff)
 	}
 }
 

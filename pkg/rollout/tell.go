@@ -94,10 +94,22 @@ func (p *planner) firstStop() *Hold {
 		case l.breached != nil:
 			return &Hold{l.breached.breach.Reason, l.breached.breach.Sentence + l.breached.because()}
 		case l.current != nil:
-			return &Hold{l.current.reason(), fmt.Sprintf("waiting for group %s: %s%s", l.current.label, l.current.progressSentence(), l.current.because())}
+			return l.current.wait()
 		}
 	}
 	return nil
+}
+
+// wait is what a lane's first group that has not passed waits for.
+func (g *group) wait() *Hold {
+	if g.lane.Partitions != nil {
+		sentence := g.partitionSentence()
+		if g.budget.stop() == (Hold{}) {
+			sentence = "waiting for " + g.called() + ": " + sentence
+		}
+		return &Hold{g.partitionReason(), sentence}
+	}
+	return &Hold{g.reason(), fmt.Sprintf("waiting for group %s: %s%s", g.label, g.progressSentence(), g.because())}
 }
 
 func (p *planner) laneResult(l *lane) LaneResult {
@@ -108,6 +120,7 @@ func (p *planner) laneResult(l *lane) LaneResult {
 			MaxFailures: g.max, Counts: g.counts, OpenedAt: g.openedAt, NextAt: g.nextAt,
 		}
 		gr.Reason, gr.Sentence = p.groupStop(g)
+		g.tellBudget(&gr)
 		blamed := g.holding
 		if gr.Breached {
 			blamed = g.failing
@@ -123,6 +136,9 @@ func (p *planner) laneResult(l *lane) LaneResult {
 // groupStop is why a group has not passed.
 func (p *planner) groupStop(g *group) (Reason, string) {
 	l := g.lane
+	if l.Partitions != nil {
+		return p.partitionStop(g)
+	}
 	switch {
 	case g.passed && g.failures == 0:
 		return Complete, fmt.Sprintf("%s done", manyAre(g.counts.Done))
