@@ -8,12 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The names of the sources that are no object of their own.
-const (
-	bundleSource  = "Bundle"
-	defaultSource = "Default"
-)
-
 // strategyPath is where a bundle has Fleet's rollout strategy.
 var strategyPath = field.NewPath("spec", "rolloutStrategy")
 

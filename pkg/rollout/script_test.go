@@ -90,8 +90,13 @@ func (s *sim) do(t *testing.T, line string) {
 			t.Fatal(err)
 		}
 		for i := range n {
-			s.addCluster(fmt.Sprintf("%s%02d", args[1], i+1), map[string]string{s.lanes[0].Name: args[1]})
+			c := s.addCluster(fmt.Sprintf("%s%0*d", args[1], max(2, len(args[0])), i+1), map[string]string{s.lanes[0].Name: args[1]})
+			c.Partition = s.partitionOf(args[1])
 		}
+	case "partitions":
+		s.partitions(t, args)
+	case "limits":
+		s.limits = &readPartitions(t, args).Limits
 	case "outcome":
 		o := outcome{kind: args[1], ready: 3 * time.Second}
 		if d, err := time.ParseDuration(args[1]); err == nil {

@@ -27,6 +27,7 @@ type sim struct {
 	hold               *Hold
 	source             string
 	confirmations      []Confirmation
+	limits             *Limits
 	clusters           map[string]*simCluster
 	hidden             map[string]bool
 	inconsistent, gone bool
@@ -117,9 +118,9 @@ func (s *sim) input() Input {
 // a bundle without targets of its own targets nothing.
 func (s *sim) sourceNow() Source {
 	if s.source != defaultSource {
-		return Source{Name: s.source, Lanes: s.lanes, ImplicitTargets: s.implicit, Hold: s.hold}
+		return Source{Name: s.source, Lanes: s.lanes, ImplicitTargets: s.implicit, Hold: s.hold, Limits: s.limits}
 	}
-	return Source{Name: s.source, NoTargets: s.implicit, Hold: s.hold, Lanes: []LaneSpec{{Name: DefaultLane, Strategy: Strategy{Type: All}}}}
+	return Source{Name: s.source, NoTargets: s.implicit, Hold: s.hold, Lanes: []LaneSpec{partitionLane(&Partitions{})}}
 }
 
 // confirm is a person who confirms all that the last plan asked for, or some clusters
