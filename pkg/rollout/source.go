@@ -233,7 +233,7 @@ func policySource(policy *v1alpha1.RolloutPolicy) Source {
 	}
 	for i := range policy.Spec.PlacementRefs {
 		ref := &policy.Spec.PlacementRefs[i]
-		strategy, _ := parseStrategy(&ref.RolloutStrategy, nil)
+		strategy, _ := parseStrategy(ocmStrategy(&ref.RolloutStrategy), nil)
 		s.Lanes = append(s.Lanes, LaneSpec{Name: ref.Name, Placement: policy.Namespace + "/" + ref.Name, Strategy: strategy})
 	}
 	return s

@@ -35,7 +35,7 @@ func selecting(p *v1alpha1.RolloutPolicy, key, value string) *v1alpha1.RolloutPo
 func TestResolveSource(t *testing.T) {
 	all := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}
 	progressive := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{}}
-	ref := v1alpha1.PlacementRef{Name: "place", RolloutStrategy: ocmPerGroup()}
+	ref := v1alpha1.PlacementRef{Name: "place", RolloutStrategy: ours(ocmPerGroup())}
 	paused := selecting(policyOf("p", ref), "", "")
 	paused.Spec.Paused = true
 	unclear := selecting(policyOf("a", ref), "", "")
@@ -71,7 +71,7 @@ func TestResolveSource(t *testing.T) {
 		"required and there": {namespace: map[string]string{v1alpha1.LabelRolloutPolicy: "required"}, policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", ref), "", "")},
 			want: "RolloutPolicy/p", lanes: "place(app/place)ProgressivePerGroup"},
 		"a paused policy": {policies: []*v1alpha1.RolloutPolicy{paused}, want: "RolloutPolicy/p", lanes: "place(app/place)ProgressivePerGroup", paused: "RolloutPolicy p"},
-		"an invalid policy": {policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", v1alpha1.PlacementRef{Name: "a", RolloutStrategy: progressive}), "", "")},
+		"an invalid policy": {policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", v1alpha1.PlacementRef{Name: "a", RolloutStrategy: ours(progressive)}), "", "")},
 			want: "RolloutPolicy/p", hold: StrategyInvalid, says: "spec.placementRefs[0].rolloutStrategy.type"},
 		"a policy that cannot be read may mean this bundle": {policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("b", ref), "", ""), policyOf("z", ref)}, unreadable: map[string]string{"z": "spec: no number"},
 			want: "RolloutPolicy/z", hold: StrategyInvalid, says: "RolloutPolicy z cannot be read: spec: no number"},

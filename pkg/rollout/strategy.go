@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -37,8 +38,9 @@ func ValidatePolicy(policy *v1alpha1.RolloutPolicy) field.ErrorList {
 			errs = append(errs, field.Duplicate(path.Child("name"), ref.Name))
 		}
 		seen[ref.Name] = true
-		_, wrong := parseStrategy(&ref.RolloutStrategy, path.Child("rolloutStrategy"))
+		_, wrong := parseStrategy(ocmStrategy(&ref.RolloutStrategy), path.Child("rolloutStrategy"))
 		errs = append(errs, wrong...)
+		errs = append(errs, checkQueue(&ref.RolloutStrategy, path.Child("rolloutStrategy"))...)
 		errs = append(errs, checkConcurrency(ref.MaxConcurrency, path.Child("maxConcurrency"))...)
 		errs = append(errs, checkGroups(ref.Groups, path.Child("groups"))...)
 	}
@@ -171,6 +173,9 @@ func parseDeadline(v string, path *field.Path) (time.Duration, field.ErrorList) 
 	return d, nil
 }
 
+// percentage is what the API of OCM and ours take for one.
+var percentage = regexp.MustCompile(`^(100|[0-9]{1,2})%$`)
+
 // checkLimit takes a number of at least least, or a percentage up to 100%. A number
 // written as a string is refused: somebody forgot a percent sign or did not.
 func checkLimit(v intstr.IntOrString, least int, path *field.Path) field.ErrorList {
@@ -185,12 +190,10 @@ func checkLimit(v intstr.IntOrString, least int, path *field.Path) field.ErrorLi
 		return field.ErrorList{field.Invalid(path, v.StrVal,
 			fmt.Sprintf("is text: write the number %s without quotes, or the percentage %q", v.StrVal, v.StrVal+"%"))}
 	}
-	digits, ok := strings.CutSuffix(v.StrVal, "%")
-	n, err := strconv.ParseUint(digits, 10, 16)
-	if !ok || err != nil || n > 100 {
+	if !percentage.MatchString(v.StrVal) {
 		return field.ErrorList{field.Invalid(path, v.StrVal, want)}
 	}
-	if int(n) < least {
+	if n, err := strconv.Atoi(strings.TrimSuffix(v.StrVal, "%")); err != nil || n < least {
 		return field.ErrorList{field.Invalid(path, v.StrVal, "must be at least "+strconv.Itoa(least)+"%")}
 	}
 	return nil

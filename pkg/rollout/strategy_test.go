@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,22 @@ func ocmPerGroup(change ...func(*clusterv1alpha1.RolloutProgressivePerGroup)) cl
 	return clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.ProgressivePerGroup, ProgressivePerGroup: g}
 }
 
+// ours is a strategy of OCM's type as a policy has it; the JSON is the same.
+func ours(in clusterv1alpha1.RolloutStrategy) v1alpha1.RolloutStrategy {
+	var out v1alpha1.RolloutStrategy
+	text, err := json.Marshal(in)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		panic(err)
+	}
+	if in.Progressive != nil && in.Progressive.MaxConcurrency == (intstr.IntOrString{}) {
+		out.Progressive.MaxConcurrency = nil
+	}
+	return out
+}
+
 func policyOf(name string, refs ...v1alpha1.PlacementRef) *v1alpha1.RolloutPolicy {
 	return &v1alpha1.RolloutPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: "app", Name: name}, Spec: v1alpha1.RolloutPolicySpec{PlacementRefs: refs}}
 }
@@ -29,7 +46,7 @@ func policyOf(name string, refs ...v1alpha1.PlacementRef) *v1alpha1.RolloutPolic
 func TestValidatePolicy(t *testing.T) {
 	type perGroup = clusterv1alpha1.RolloutProgressivePerGroup
 	with := func(s clusterv1alpha1.RolloutStrategy) *v1alpha1.RolloutPolicy {
-		return policyOf("p", v1alpha1.PlacementRef{Name: "a", RolloutStrategy: s})
+		return policyOf("p", v1alpha1.PlacementRef{Name: "a", RolloutStrategy: ours(s)})
 	}
 	failures := func(v intstr.IntOrString) *v1alpha1.RolloutPolicy {
 		return with(ocmPerGroup(func(g *perGroup) { g.MaxFailures = v }))
@@ -112,9 +129,9 @@ func TestValidatePolicy(t *testing.T) {
 }
 
 func TestANumberInQuotesIsExplained(t *testing.T) {
-	policy := policyOf("p", v1alpha1.PlacementRef{Name: "a", RolloutStrategy: ocmPerGroup(func(g *clusterv1alpha1.RolloutProgressivePerGroup) {
+	policy := policyOf("p", v1alpha1.PlacementRef{Name: "a", RolloutStrategy: ours(ocmPerGroup(func(g *clusterv1alpha1.RolloutProgressivePerGroup) {
 		g.MaxFailures = intstr.FromString("2")
-	})})
+	}))})
 	const want = `spec.placementRefs[0].rolloutStrategy.progressivePerGroup.maxFailures: Invalid value: "2": ` +
 		`is text: write the number 2 without quotes, or the percentage "2%"`
 	errs := ValidatePolicy(policy)

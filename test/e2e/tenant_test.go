@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/rand"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	workv1 "open-cluster-management.io/api/work/v1"
@@ -56,13 +55,14 @@ func newTenant(name string) *tenant {
 
 // gates sets what the policy asks of each group.
 func (t *tenant) gates(minSuccess time.Duration, deadline string, maxFailures int) *tenant {
-	t.policy.Spec.PlacementRefs[0].RolloutStrategy = clusterv1alpha1.RolloutStrategy{
-		Type: clusterv1alpha1.ProgressivePerGroup,
-		ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{
-			RolloutConfig: clusterv1alpha1.RolloutConfig{
-				MinSuccessTime:   metav1.Duration{Duration: minSuccess},
+	failures := intstr.FromInt32(int32(maxFailures))
+	t.policy.Spec.PlacementRefs[0].RolloutStrategy = v1alpha1.RolloutStrategy{
+		Type: v1alpha1.StrategyProgressivePerGroup,
+		ProgressivePerGroup: &v1alpha1.RolloutProgressivePerGroup{
+			RolloutConfig: v1alpha1.RolloutConfig{
+				MinSuccessTime:   &metav1.Duration{Duration: minSuccess},
 				ProgressDeadline: deadline,
-				MaxFailures:      intstr.FromInt32(int32(maxFailures)),
+				MaxFailures:      &failures,
 			},
 		},
 	}

@@ -55,6 +55,11 @@ type RolloutSpec struct {
 }
 
 // Confirmation lets through one thing that a rollout holds until a person has seen it.
+//
+// +kubebuilder:validation:XValidation:rule="self.reason != 'RemovalGuard' || (has(self.clusters) && size(self.clusters) > 0)",message="RemovalGuard needs the clusters whose removal is confirmed",reason=FieldValueRequired,fieldPath=".clusters"
+// +kubebuilder:validation:XValidation:rule="self.reason == 'RemovalGuard' || !has(self.clusters) || size(self.clusters) == 0",message="belongs to RemovalGuard and the reason is another one",reason=FieldValueForbidden,fieldPath=".clusters"
+// +kubebuilder:validation:XValidation:rule="self.reason == 'RemovalGuard' || (has(self.subject) && size(self.subject) > 0)",message="the reason needs the subject that status.confirmations shows",reason=FieldValueRequired,fieldPath=".subject"
+// +kubebuilder:validation:XValidation:rule="self.reason != 'RemovalGuard' || !has(self.subject) || size(self.subject) == 0",message="RemovalGuard has clusters and no subject",reason=FieldValueForbidden,fieldPath=".subject"
 type Confirmation struct {
 	// reason is the reason of the request: RolloutSourceChanged, GroupVanished or
 	// RemovalGuard.

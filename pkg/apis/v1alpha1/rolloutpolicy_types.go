@@ -3,7 +3,6 @@ package v1alpha1
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 )
 
 // RolloutPolicy says in which order and behind which gates the bundles of its
@@ -30,6 +29,7 @@ type RolloutPolicySpec struct {
 	// name its policy with the label fleet.open-cluster-management.io/rollout-policy.
 	// Unset selects none, an empty one selects all. Two policies that select the
 	// same bundle hold it.
+	// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions) || self.matchExpressions.all(e, e.operator in ['In', 'NotIn'] ? has(e.values) && size(e.values) > 0 : e.operator in ['Exists', 'DoesNotExist'] && (!has(e.values) || size(e.values) == 0))",message="operator must be In or NotIn with values, or Exists or DoesNotExist without"
 	// +optional
 	BundleSelector *metav1.LabelSelector `json:"bundleSelector,omitempty"`
 	// paused holds every bundle of this policy: nothing is admitted and nothing is
@@ -51,25 +51,16 @@ type PlacementRef struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Name string `json:"name"`
-	// OCM's own schema takes any text for a duration and any number for a limit. One that
-	// Go cannot read must not be stored: no list that holds it could be read either.
-
 	// rolloutStrategy has the shape that OCM's ManifestWorkReplicaSet and
 	// ClusterManagementAddOn use. Unset means All.
-	// +kubebuilder:validation:XValidation:rule="!has(self.all) || !has(self.all.minSuccessTime) || duration(self.all.minSuccessTime) >= duration('0s')",message="all.minSuccessTime must be a duration such as 90s, 30m or 1h30m",fieldPath=".all.minSuccessTime"
-	// +kubebuilder:validation:XValidation:rule="!has(self.progressive) || !has(self.progressive.minSuccessTime) || duration(self.progressive.minSuccessTime) >= duration('0s')",message="progressive.minSuccessTime must be a duration such as 90s, 30m or 1h30m",fieldPath=".progressive.minSuccessTime"
-	// +kubebuilder:validation:XValidation:rule="!has(self.progressivePerGroup) || !has(self.progressivePerGroup.minSuccessTime) || duration(self.progressivePerGroup.minSuccessTime) >= duration('0s')",message="progressivePerGroup.minSuccessTime must be a duration such as 90s, 30m or 1h30m",fieldPath=".progressivePerGroup.minSuccessTime"
-	// +kubebuilder:validation:XValidation:rule="!has(self.all) || !has(self.all.maxFailures) || type(self.all.maxFailures) != int || self.all.maxFailures <= 2147483647",message="must be at most 2147483647",fieldPath=".all.maxFailures"
-	// +kubebuilder:validation:XValidation:rule="!has(self.progressive) || !has(self.progressive.maxFailures) || type(self.progressive.maxFailures) != int || self.progressive.maxFailures <= 2147483647",message="must be at most 2147483647",fieldPath=".progressive.maxFailures"
-	// +kubebuilder:validation:XValidation:rule="!has(self.progressive) || !has(self.progressive.maxConcurrency) || type(self.progressive.maxConcurrency) != int || self.progressive.maxConcurrency <= 2147483647",message="must be at most 2147483647",fieldPath=".progressive.maxConcurrency"
-	// +kubebuilder:validation:XValidation:rule="!has(self.progressivePerGroup) || !has(self.progressivePerGroup.maxFailures) || type(self.progressivePerGroup.maxFailures) != int || self.progressivePerGroup.maxFailures <= 2147483647",message="must be at most 2147483647",fieldPath=".progressivePerGroup.maxFailures"
 	// +optional
 	// +kubebuilder:default={type: All}
-	RolloutStrategy clusterv1alpha1.RolloutStrategy `json:"rolloutStrategy,omitempty"`
+	RolloutStrategy RolloutStrategy `json:"rolloutStrategy,omitempty"`
 	// maxConcurrency is how many clusters of a group may be under way at once, a
-	// number or a percentage of the group. Unset means all.
+	// number, or a percentage of the group rounded up. Unset means all.
 	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:Pattern="^((100|[1-9][0-9]?)%|[1-9][0-9]*)$"
+	// +kubebuilder:validation:Pattern="^(100|[1-9][0-9]?|0[1-9])%$"
+	// +kubebuilder:validation:XValidation:rule="type(self) in [string] || (self >= 1 && self <= 2147483647)",message="must be a number from 1 to 2147483647, or a percentage from 1% to 100%"
 	// +optional
 	MaxConcurrency *intstr.IntOrString `json:"maxConcurrency,omitempty"`
 	// groups override the strategy for decision groups by name.
@@ -87,22 +78,28 @@ type GroupSettings struct {
 	// +kubebuilder:validation:MaxLength=63
 	Name string `json:"name"`
 	// minSuccessTime that a cluster of this group has to be ready. Unset: the strategy's.
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s')",message="must be a duration such as 90s, 30m or 1h30m"
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('0s')",message="must be a duration such as 90s, 30m or 1h30m, and not negative"
 	// +optional
 	MinSuccessTime *metav1.Duration `json:"minSuccessTime,omitempty"`
 	// progressDeadline after which a cluster of this group counts as failed, a Go
 	// duration or None. Unset: the strategy's.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self == '' || self == 'None' || duration(self) > duration('0s')",message="must be None or a positive duration such as 90s, 30m or 1h30m"
 	// +optional
 	ProgressDeadline *string `json:"progressDeadline,omitempty"`
 	// maxFailures that this group tolerates, a number or a percentage of the group
 	// rounded up. Unset: the strategy's.
 	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:Pattern="^((100|[0-9]{1,2})%|[0-9]+)$"
+	// +kubebuilder:validation:Pattern="^(100|[0-9]{1,2})%$"
+	// +kubebuilder:validation:XValidation:rule="type(self) in [string] || (self >= 0 && self <= 2147483647)",message="must be a number from 0 to 2147483647, or a percentage from 0% to 100%"
 	// +optional
 	MaxFailures *intstr.IntOrString `json:"maxFailures,omitempty"`
 	// maxConcurrency within this group. Unset: the placementRef's.
 	// +kubebuilder:validation:XIntOrString
-	// +kubebuilder:validation:Pattern="^((100|[1-9][0-9]?)%|[1-9][0-9]*)$"
+	// +kubebuilder:validation:Pattern="^(100|[1-9][0-9]?|0[1-9])%$"
+	// +kubebuilder:validation:XValidation:rule="type(self) in [string] || (self >= 1 && self <= 2147483647)",message="must be a number from 1 to 2147483647, or a percentage from 1% to 100%"
 	// +optional
 	MaxConcurrency *intstr.IntOrString `json:"maxConcurrency,omitempty"`
 }

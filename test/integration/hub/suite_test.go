@@ -31,6 +31,8 @@ import (
 var (
 	// cfg is the managers' identity.
 	cfg *rest.Config
+	// adminCfg is the tests' own identity.
+	adminCfg *rest.Config
 	// k8s is the tests' own client: no cache, and not counted.
 	k8s client.Client
 )
@@ -69,11 +71,13 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(env.Stop)
 	admin.QPS, admin.Burst = 500, 1000
+	adminCfg = admin
 	cfg = asManager(env, admin)
 	cfg.QPS, cfg.Burst = 500, 1000
 
 	scheme, err := hub.NewScheme()
 	Expect(err).NotTo(HaveOccurred())
+	Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
 	k8s, err = client.New(admin, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 })

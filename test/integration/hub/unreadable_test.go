@@ -3,6 +3,7 @@ package hub_test
 import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,7 +38,9 @@ var _ = Describe("What Go cannot read", func() {
 
 		By("a policy")
 		policy := v1alpha1.GroupVersion.WithKind("RolloutPolicy")
-		write(policy, keyOf(policyOf(other)), `{"spec":{"placementRefs":[{"name":"stages","maxConcurrency":`+tooLarge+`}]}}`)
+		throughTheDoor(func() {
+			write(policy, keyOf(policyOf(other)), `{"spec":{"placementRefs":[{"name":"stages","maxConcurrency":`+tooLarge+`}]}}`)
+		})
 		Eventually(func() string { return other.rollout().Status.Reason }).WithTimeout(patient).Should(Equal("StrategyInvalid"))
 		Expect(other.rollout().Status.Message).To(ContainSubstring("cannot be read"))
 		w.deploy("v2")
@@ -56,7 +59,32 @@ var _ = Describe("What Go cannot read", func() {
 	})
 })
 
-// write patches an object without reading the answer's spec.
+// throughTheDoor writes a RolloutPolicy as an earlier version of the API would have let
+// it in: with any spec.
+func throughTheDoor(write func()) {
+	GinkgoHelper()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	Expect(k8s.Get(bg, keyNamed("rolloutpolicies."+v1alpha1.GroupName), crd)).To(Succeed())
+	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+	anything := true
+	put := func(spec apiextensionsv1.JSONSchemaProps) {
+		GinkgoHelper()
+		before := crd.DeepCopy()
+		crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = spec
+		Expect(k8s.Patch(bg, crd, client.MergeFrom(before))).To(Succeed())
+	}
+	refused := func() []string {
+		_, refused := doorOf("rolloutpolicies", "RolloutPolicy").knock(lane(`"maxConcurrency":` + tooLarge))
+		return refused
+	}
+	put(apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &anything})
+	Eventually(refused).WithTimeout(patient).Should(BeEmpty())
+	write()
+	put(spec)
+	Eventually(refused).WithTimeout(patient).ShouldNot(BeEmpty())
+}
+
+// write patches an object without reading the answer.
 func write(kind schema.GroupVersionKind, key client.ObjectKey, patch string) {
 	GinkgoHelper()
 	o := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}

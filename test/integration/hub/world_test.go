@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -51,10 +50,10 @@ func newWorld() *world {
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "stages"},
 		Spec: v1alpha1.RolloutPolicySpec{
 			BundleSelector: &metav1.LabelSelector{},
-			PlacementRefs: []v1alpha1.PlacementRef{{Name: "stages", RolloutStrategy: clusterv1alpha1.RolloutStrategy{
-				Type: clusterv1alpha1.ProgressivePerGroup,
-				ProgressivePerGroup: &clusterv1alpha1.RolloutProgressivePerGroup{RolloutConfig: clusterv1alpha1.RolloutConfig{
-					MinSuccessTime: metav1.Duration{Duration: soak}, ProgressDeadline: "None",
+			PlacementRefs: []v1alpha1.PlacementRef{{Name: "stages", RolloutStrategy: v1alpha1.RolloutStrategy{
+				Type: v1alpha1.StrategyProgressivePerGroup,
+				ProgressivePerGroup: &v1alpha1.RolloutProgressivePerGroup{RolloutConfig: v1alpha1.RolloutConfig{
+					MinSuccessTime: &metav1.Duration{Duration: soak},
 				}},
 			}}},
 		},
