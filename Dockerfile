@@ -15,6 +15,8 @@ RUN go mod download
 FROM golang:1.26 AS build
 ARG TARGETOS
 ARG TARGETARCH
+# What `fleetctl --version` says: docker build --build-arg COMMIT="$(git rev-parse --short=12 HEAD)"
+ARG COMMIT
 ENV CGO_ENABLED=0 GOPROXY=off GOFLAGS=-mod=readonly GOTOOLCHAIN=local
 WORKDIR /src
 COPY . .
@@ -22,7 +24,7 @@ COPY . .
 RUN --mount=type=bind,from=modules,source=mod,target=/go/pkg/mod,rw \
     --mount=type=cache,target=/root/.cache/go-build \
     GOOS=$TARGETOS GOARCH=$TARGETARCH \
-    go build -trimpath -buildvcs=false -ldflags="-s -w" -o /out/ ./cmd/...
+    go build -trimpath -buildvcs=false -ldflags="-s -w -X open-cluster-management.io/fleet-addon/pkg/cli.commit=$COMMIT" -o /out/ ./cmd/...
 
 FROM gcr.io/distroless/static:nonroot
 COPY --from=build /out/ /

@@ -11,6 +11,10 @@ TOOL           := go tool -modfile=$(CURDIR)/tools/go.mod
 CONTROLLER_GEN := $(TOOL) controller-gen
 LINT           := $(TOOL) golangci-lint run --config $(CURDIR)/.golangci.yml
 
+# What `fleetctl --version` says beside Go's own stamp, which a build without git has not.
+COMMIT     ?= $(shell git describe --always --dirty --abbrev=12 2>/dev/null)
+COMMIT_VAR := open-cluster-management.io/fleet-addon/pkg/cli.commit
+
 # What `make generate` writes.
 CRDS      := manifests/crds
 GENERATED := pkg/apis $(CRDS) manifests/agent/crds charts/fleet-addon/files/crds
@@ -34,7 +38,7 @@ help: ## Print this list
 
 .PHONY: build
 build: ## Build bin/fleet-addon and bin/fleetctl
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w" -o bin/ ./cmd/...
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X $(COMMIT_VAR)=$(COMMIT)" -o bin/ ./cmd/...
 
 .PHONY: generate
 generate: ## Write deepcopy code and CRDs from the Go types

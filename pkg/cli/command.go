@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -30,21 +29,14 @@ func ExitStatus(err error) int {
 func NewCommand(streams genericclioptions.IOStreams) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "fleetctl",
-		Short:         "Watch Fleet bundles roll out over an Open Cluster Management hub",
+		Short:         "Watch and steer how Fleet bundles roll out over an Open Cluster Management hub",
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
 	root.AddCommand(newRolloutCommand(streams))
 	return root
-}
-
-// version of the build, from the Go module.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "unknown"
 }

@@ -1,99 +1,122 @@
 package groups
 
 import (
-	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 )
 
-// Row is one group.
-type Row struct {
-	// Group is "group", or "lane/group" where there are several lanes; with "[1]" and so
-	// on where it is not the first of its name.
-	Group, Clusters, State string
-	// Left is the time until a soak or a deadline ends, rounded up; "" if none runs.
-	Left string
-	// Why is the sentence of what holds the group back, Reason the word for it.
-	Why, Reason string
+// column is one column of the table; rare ones are left out while no row has anything
+// in them.
+type column struct {
+	title string
+	cell  func(Row) string
+	// least width, so that the columns stay where they are while numbers change.
+	least int
+	rare  bool
 }
 
-// Key is what of a row is news when it changes: Why can repeat what another row
-// says, with its times.
-func (r Row) Key() string { return strings.Join([]string{r.Clusters, r.State, r.Reason}, "|") }
+func count(title string, of func(v1alpha1.StateCounts) int32) column {
+	return column{title: title, cell: func(r Row) string {
+		if n := of(r.Counts); n > 0 {
+			return strconv.Itoa(int(n))
+		}
+		return "-"
+	}}
+}
 
-// Rows makes one row for each group of each lane.
-func Rows(r *v1alpha1.Rollout, now time.Time) []Row {
-	var out []Row
-	for _, lane := range r.Status.Lanes {
-		for i := range lane.Groups {
-			name := lane.Groups[i].Name
-			if index := lane.Groups[i].Index; index > 0 {
-				name = fmt.Sprintf("%s[%d]", name, index)
-			}
-			if len(r.Status.Lanes) > 1 {
-				name = lane.Name + "/" + name
-			}
-			out = append(out, rowOf(name, &lane.Groups[i], now))
+func columns() []column {
+	recovering := count("RECOVERING", func(c v1alpha1.StateCounts) int32 { return c.Recovering })
+	recovering.rare = true
+	return []column{
+		{title: "GROUP", cell: func(r Row) string { return r.Group }},
+		{title: "TOTAL", cell: func(r Row) string { return r.Clusters }},
+		count("DONE", func(c v1alpha1.StateCounts) int32 { return c.Done }),
+		count("SOAKING", func(c v1alpha1.StateCounts) int32 { return c.Soaking }),
+		recovering,
+		count("PROGRESSING", func(c v1alpha1.StateCounts) int32 { return c.Progressing }),
+		{title: "LEFT", cell: func(r Row) string { return r.Left }, least: len("1m20s")},
+		count("FAILED", func(c v1alpha1.StateCounts) int32 { return c.Failed }),
+		count("TIMED OUT", func(c v1alpha1.StateCounts) int32 { return c.TimedOut }),
+		count("PENDING", func(c v1alpha1.StateCounts) int32 { return c.Pending }),
+	}
+}
+
+// room is how many runes of a reason a line has to have room for; with less the
+// reason gets a line of its own.
+const room = 60
+
+// Table lays rows out in columns, each line cut to width; 0 cuts nothing. LEFT is the
+// time until the first soak or deadline of a group ends. Where width leaves no room
+// for the reason, it stands below its group.
+func Table(rows []Row, width int) []string {
+	shown := slices.DeleteFunc(columns(), func(c column) bool {
+		return c.rare && !slices.ContainsFunc(rows, func(r Row) bool { return c.cell(r) != "-" })
+	})
+	cells := make([][]string, len(rows)+1)
+	for _, c := range shown {
+		cells[0] = append(cells[0], c.title+strings.Repeat(" ", max(0, c.least-len(c.title))))
+		for i, r := range rows {
+			cells[i+1] = append(cells[i+1], c.cell(r))
+		}
+	}
+	lines := Align(cells)
+	// Every line is as wide as the first, but for trailing spaces.
+	used := len([]rune(lines[0])) + len("  ")
+	narrow := width > 0 && used+room > width
+	if narrow {
+		return below(lines, rows, width)
+	}
+	return beside(cells, rows, width)
+}
+
+// below puts what holds a group back under its line.
+func below(lines []string, rows []Row, width int) []string {
+	out := []string{Cut(lines[0], width)}
+	for i, r := range rows {
+		out = append(out, Cut(lines[i+1], width))
+		if r.Why != "" {
+			out = append(out, Cut("  "+because(r), width))
 		}
 	}
 	return out
 }
 
-func rowOf(name string, g *v1alpha1.GroupStatus, now time.Time) Row {
-	r := Row{Group: name, Clusters: strconv.Itoa(int(g.Counts.Total)), State: States(g.Counts), Reason: g.Reason}
-	if g.NextAt != nil && (g.Counts.Soaking > 0 || g.Counts.Recovering > 0 || g.Counts.Progressing > 0) {
-		// Rounded up: "0s left" would look like over.
-		r.Left = max(0, g.NextAt.Sub(now)+time.Second-1).Truncate(time.Second).String()
+// beside puts what holds a group back behind its line.
+func beside(cells [][]string, rows []Row, width int) []string {
+	cells[0] = append(cells[0], "REASON")
+	for i, r := range rows {
+		cells[i+1] = append(cells[i+1], because(r))
 	}
-	switch {
-	case g.Passed:
-	case g.Breached:
-		r.Why = "stopped: " + g.Message
-	case !g.Open:
-		r.Why = "held: " + g.Message
-	default:
-		r.Why = g.Message
+	lines := Align(cells)
+	for i := range lines {
+		lines[i] = Cut(lines[i], width)
 	}
-	r.Why = strings.TrimSuffix(r.Why, ": ")
-	return r
+	return lines
 }
 
-// States lists the states that clusters are in, the furthest first.
-func States(c v1alpha1.StateCounts) string {
-	var out []string
-	for _, s := range []struct {
-		name  string
-		count int32
-	}{
-		{"done", c.Done}, {"soaking", c.Soaking}, {"recovering", c.Recovering}, {"progressing", c.Progressing},
-		{"pending", c.Pending}, {"timed out", c.TimedOut}, {"failed", c.Failed},
-	} {
-		if s.count > 0 {
-			out = append(out, fmt.Sprintf("%d %s", s.count, s.name))
-		}
+// because is the word and the sentence of what holds a group back.
+func because(r Row) string {
+	if r.Reason == "" || r.Why == "" {
+		return r.Reason + r.Why
 	}
-	return strings.Join(out, ", ")
+	return r.Reason + ": " + r.Why
 }
 
-// Table lays rows out in columns, each line cut to width; 0 cuts nothing.
-func Table(rows []Row, width int) []string {
-	cells := [][]string{{"GROUP", "CLUSTERS", "STATE", "LEFT", "WHY"}}
-	for _, r := range rows {
-		cells = append(cells, []string{r.Group, r.Clusters, r.State, r.Left, r.Why})
-	}
-	widths := make([]int, len(cells[0]))
+// Align pads the cells of each line so that they stand below each other.
+func Align(cells [][]string) []string {
+	var widths []int
 	for _, line := range cells {
 		for i, cell := range line {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
 			widths[i] = max(widths[i], len([]rune(cell)))
 		}
 	}
-	// The state changes all the time; a fixed width keeps the columns where they are.
-	widths[2] = max(widths[2], len("1 progressing"))
-	widths[3] = max(widths[3], len("1m20s"))
-	var out []string
+	out := make([]string, 0, len(cells))
 	for _, line := range cells {
 		var b strings.Builder
 		for i, cell := range line {
@@ -102,7 +125,7 @@ func Table(rows []Row, width int) []string {
 				b.WriteString(strings.Repeat(" ", widths[i]-len([]rune(cell))+2))
 			}
 		}
-		out = append(out, Cut(strings.TrimRight(b.String(), " "), width))
+		out = append(out, strings.TrimRight(b.String(), " "))
 	}
 	return out
 }

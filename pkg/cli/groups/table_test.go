@@ -39,6 +39,10 @@ func rolloutOf(groups ...v1alpha1.GroupStatus) *v1alpha1.Rollout {
 	return r
 }
 
+func reasoned(reason string) func(*v1alpha1.GroupStatus) {
+	return func(g *v1alpha1.GroupStatus) { g.Reason = reason }
+}
+
 func TestTable(t *testing.T) {
 	cases := map[string]struct {
 		groups []v1alpha1.GroupStatus
@@ -46,41 +50,52 @@ func TestTable(t *testing.T) {
 		want   string
 	}{
 		"nothing yet": {want: `
-GROUP  CLUSTERS  STATE          LEFT   WHY`},
+GROUP  TOTAL  DONE  SOAKING  PROGRESSING  LEFT   FAILED  TIMED OUT  PENDING  REASON`},
 		"stg soaks": {
 			groups: []v1alpha1.GroupStatus{
-				group("dev", v1alpha1.StateCounts{Done: 2}, passed, says("all done")),
-				group("stg", v1alpha1.StateCounts{Soaking: 1}, at(13200*time.Millisecond), says("stg soaks")),
-				group("prod", v1alpha1.StateCounts{Pending: 12}, closed, says("waits for group stg")),
+				group("dev", v1alpha1.StateCounts{Done: 2}, passed, says("all done"), reasoned("Complete")),
+				group("stg", v1alpha1.StateCounts{Soaking: 1}, at(13200*time.Millisecond), says("stg soaks"), reasoned("Soaking")),
+				group("prod", v1alpha1.StateCounts{Pending: 12}, closed, says("waits for group stg"), reasoned("WaitingForGroup")),
 			}, want: `
-GROUP  CLUSTERS  STATE          LEFT   WHY
-dev    2         2 done
-stg    1         1 soaking      14s    stg soaks
-prod   12        12 pending            held: waits for group stg`},
+GROUP  TOTAL  DONE  SOAKING  PROGRESSING  LEFT   FAILED  TIMED OUT  PENDING  REASON
+dev    2      2     -        -                   -       -          -        Complete
+stg    1      -     1        -            14s    -       -          -        Soaking: stg soaks
+prod   12     -     -        -                   -       -          12       WaitingForGroup: held: waits for group stg`},
 		"dev failed": {
 			groups: []v1alpha1.GroupStatus{
 				group("dev", v1alpha1.StateCounts{TimedOut: 1, Done: 1}, stopped, says("1 of 2 failed"), at(time.Minute)),
 				group("stg", v1alpha1.StateCounts{Pending: 1}, closed),
 			}, want: `
-GROUP  CLUSTERS  STATE                LEFT   WHY
-dev    2         1 done, 1 timed out         stopped: 1 of 2 failed
-stg    1         1 pending                   held`},
+GROUP  TOTAL  DONE  SOAKING  PROGRESSING  LEFT   FAILED  TIMED OUT  PENDING  REASON
+dev    2      1     -        -                   -       1          -        stopped: 1 of 2 failed
+stg    1      -     -        -                   -       -          1        held`},
+		"one recovers": {
+			groups: []v1alpha1.GroupStatus{
+				group("dev", v1alpha1.StateCounts{Recovering: 1, Failed: 2}, at(time.Minute)),
+			}, want: `
+GROUP  TOTAL  DONE  SOAKING  RECOVERING  PROGRESSING  LEFT   FAILED  TIMED OUT  PENDING  REASON
+dev    3      -     -        1           -            1m0s   2       -          -`},
 		"several of a name": {
 			groups: []v1alpha1.GroupStatus{
 				group("dev", v1alpha1.StateCounts{Done: 2}, passed),
 				group("dev", v1alpha1.StateCounts{Done: 1}, passed, func(g *v1alpha1.GroupStatus) { g.Index = 1 }),
 			}, want: `
-GROUP   CLUSTERS  STATE          LEFT   WHY
-dev     2         2 done
-dev[1]  1         1 done`},
+GROUP   TOTAL  DONE  SOAKING  PROGRESSING  LEFT   FAILED  TIMED OUT  PENDING  REASON
+dev     2      2     -        -                   -       -          -
+dev[1]  1      1     -        -                   -       -          -`},
 		"a deadline that is over": {
 			groups: []v1alpha1.GroupStatus{group("dev", v1alpha1.StateCounts{Progressing: 1}, at(-time.Second))}, want: `
-GROUP  CLUSTERS  STATE          LEFT   WHY
-dev    1         1 progressing  0s`},
+GROUP  TOTAL  DONE  SOAKING  PROGRESSING  LEFT   FAILED  TIMED OUT  PENDING  REASON
+dev    1      -     -        1            0s     -       -          -`},
 		"a narrow terminal": {
-			groups: []v1alpha1.GroupStatus{group("dev", v1alpha1.StateCounts{Soaking: 1}, at(time.Second), says("ü soaks"))}, width: 41, want: `
-GROUP  CLUSTERS  STATE          LEFT   WHY`[:41] + `…
-dev    1         1 soaking      1s     ü…`},
+			groups: []v1alpha1.GroupStatus{
+				group("dev", v1alpha1.StateCounts{Done: 1}, passed, reasoned("Complete")),
+				group("stg", v1alpha1.StateCounts{Soaking: 1}, at(time.Second), says("ü soaks until the cows come home"), reasoned("Soaking")),
+			}, width: 41, want: `
+GROUP  TOTAL  DONE  SOAKING  PROGRESSING…
+dev    1      1     -        -          …
+stg    1      -     1        -          …
+  Soaking: ü soaks until the cows come h…`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

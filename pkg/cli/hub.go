@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
+	clusterv1 "open-cluster-management.io/api/cluster/v1"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+)
+
+// hub is the API server and the bundle that a command is about.
+type hub struct {
+	client client.WithWatch
+	bundle types.NamespacedName
+}
+
+// connect reads the flags; nothing is asked of the hub but what kinds it has.
+func connect(flags *genericclioptions.ConfigFlags, bundle string) (*hub, error) {
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("reach the hub: %w", err)
+	}
+	return &hub{client: c, bundle: types.NamespacedName{Namespace: namespace, Name: bundle}}, nil
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		v1alpha1.AddToScheme, fleet.AddToScheme, appsv1.AddToScheme, workv1.Install, clusterv1.Install,
+		clusterv1beta1.Install, addonv1beta1.Install,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return scheme, nil
+}
+
+// rollout gets the bundle's Rollout.
+func (h *hub) rollout(ctx context.Context) (*v1alpha1.Rollout, error) {
+	r := &v1alpha1.Rollout{}
+	err := h.client.Get(ctx, h.bundle, r)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("no Rollout %s: is there a Bundle of that name in the namespace, and does the manager run?", h.bundle)
+	case meta.IsNoMatchError(err):
+		return nil, errors.New("the cluster has no Rollouts: install the add-on's chart on the hub, or name the hub's kubeconfig with --kubeconfig or --context")
+	case err != nil:
+		return nil, denied(fmt.Errorf("get Rollout %s: %w", h.bundle, err), "get", "rollouts."+v1alpha1.GroupName, h.bundle.Namespace)
+	}
+	return r, nil
+}
+
+// patch changes the bundle's Rollout and says which right that needs.
+func (h *hub) patch(ctx context.Context, r *v1alpha1.Rollout, patch client.Patch) error {
+	if err := h.client.Patch(ctx, r, patch); err != nil {
+		return denied(fmt.Errorf("patch Rollout %s: %w", h.bundle, err), "patch", "rollouts."+v1alpha1.GroupName, h.bundle.Namespace)
+	}
+	return nil
+}
+
+// denied adds to an error of a missing right which one it is and who gives it.
+func denied(err error, verb, resource, namespace string) error {
+	if !apierrors.IsForbidden(err) {
+		return err
+	}
+	where := "in namespace " + namespace
+	if namespace == metav1.NamespaceAll {
+		where = "in all namespaces"
+	}
+	return fmt.Errorf("you have no right to %s %s %s: ask an administrator of the hub for it (%w)", verb, resource, where, err)
+}
