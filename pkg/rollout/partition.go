@@ -325,7 +325,7 @@ func (p *planner) tellIneffective(l *lane) {
 	var idle []string
 	for _, g := range l.groups {
 		if !holdsSomething(s.limitOf(g.partition), len(g.members)) {
-			idle = append(idle, g.label)
+			idle = append(idle, g.called())
 		}
 	}
 	if len(idle) == 0 {
@@ -336,7 +336,7 @@ func (p *planner) tellIneffective(l *lane) {
 		more = fmt.Sprintf(" and %d more", n)
 	}
 	p.out.Warnings = append(p.out.Warnings, Hold{PartitionGateIneffective, fmt.Sprintf(
-		"maxUnavailable of partition %s%s is all of its clusters, so it holds nothing back: set maxUnavailable to a smaller number, 0 for one cluster at a time",
+		"maxUnavailable of %s%s is all of its clusters, so it holds nothing back: set maxUnavailable to a smaller number, 0 for one cluster at a time",
 		strings.Join(idle[:min(5, len(idle))], ", "), more)})
 }
 
@@ -385,7 +385,10 @@ func (g *group) partitionReason() Reason {
 }
 
 func (g *group) partitionSentence() string {
-	if stop := g.budget.stop(); stop != (Hold{}) {
+	switch stop := g.budget.stop(); {
+	case stop.Reason == MaxNew && g.budget.maxNew == 0:
+		return stop.Sentence // No cluster is the cause.
+	case stop != (Hold{}):
 		return stop.Sentence + g.because()
 	}
 	return g.progressSentence() + g.because()

@@ -84,27 +84,29 @@ func waves(t *testing.T, install, update []string) string {
 		s.do(t, line)
 	}
 	s.revision = "v1"
-	got := s.count(t, 60)
+	got := s.count(t)
 	if update != nil {
 		s.revision, s.dirty = "v2", true
 		for _, line := range update {
 			s.do(t, line)
 		}
-		got = s.count(t, 850)
+		got = s.count(t)
 	}
 	return got
 }
 
-// count runs some seconds and says how many clusters were admitted in each that had any.
-func (s *sim) count(t *testing.T, seconds int) string {
+// count runs until nothing was admitted for ten seconds, and says how many clusters were
+// admitted in each second that had any.
+func (s *sim) count(t *testing.T) string {
 	t.Helper()
 	var list []string
-	for range seconds {
+	for quiet := 0; quiet < 10; quiet++ {
 		n := 0
 		if err := s.tick(func(_ Input, r Result) { n += len(r.Admit) }); err != nil {
 			t.Fatal(err)
 		}
 		if n > 0 {
+			quiet = 0
 			list = append(list, strconv.Itoa(n))
 		}
 		s.now = s.now.Add(time.Second)
