@@ -1,7 +1,10 @@
 package rollout
 
 import (
+	"cmp"
 	"fmt"
+	"math/rand"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -84,6 +87,47 @@ func BenchmarkObserve(b *testing.B) {
 				Observe(v, v.Snapshot, testSettle, now)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/cluster")
+		})
+	}
+}
+
+// partitionFleet is n clusters in ten automatic partitions, the first half of which are
+// on the desired id.
+func partitionFleet(n int) (Input, time.Time) {
+	in, now := bigFleet(n)
+	tenth, ten := intstr.FromString("10%"), 10
+	in.Source = Source{Name: bundleSource, Lanes: []LaneSpec{partitionLane(&Partitions{
+		Limits: Limits{MaxUnavailable: &tenth}, AutoSize: &tenth, AutoThreshold: &ten,
+	})}}
+	in.Views, in.Record.Groups, in.Record.Cuts = nil, nil, []PartitionCut{{Lane: DefaultLane, Clusters: n, Size: n / 10}}
+	slices.SortFunc(in.Clusters, func(a, b Cluster) int { return cmp.Compare(a.Name, b.Name) })
+	keys := in.Source.Lanes[0].Partitions.keys(in.Record.Cuts[0])
+	for i := range in.Clusters {
+		w := in.Clusters[i].Work
+		w.Place, w.MinSuccessTime = Place{DefaultLane, keys[i*10/n]}, 0
+		if w.ID, w.Revision = "v2", "v2"; i >= n/2 {
+			w.ID, w.Revision = "v1", "v1"
+		}
+	}
+	rand.New(rand.NewSource(1)).Shuffle(n, func(i, j int) { in.Clusters[i], in.Clusters[j] = in.Clusters[j], in.Clusters[i] })
+	return in, now
+}
+
+// BenchmarkPlanPartitions prints the time of one plan of a lane of partitions.
+func BenchmarkPlanPartitions(b *testing.B) {
+	for _, n := range []int{100, 1_000, 10_000} {
+		b.Run(fmt.Sprintf("clusters=%d", n), func(b *testing.B) {
+			in, now := partitionFleet(n)
+			b.ReportAllocs()
+			start := cpuTime(b)
+			for b.Loop() {
+				if r := Plan(in, now); len(r.Admit) == 0 || len(r.Refresh) > 0 {
+					b.Fatalf("admitted %d, refreshed %d: %s", len(r.Admit), len(r.Refresh), r.Sentence)
+				}
+			}
+			perPlan := float64(cpuTime(b)-start) / float64(b.N)
+			b.ReportMetric(perPlan/1e6, "cpu-ms/op")
+			b.ReportMetric(perPlan/float64(n), "cpu-ns/cluster")
 		})
 	}
 }

@@ -36,7 +36,7 @@ func (p *planner) partition() {
 // cutLane puts each cluster into its partition.
 func (p *planner) cutLane(l *lane) {
 	l.groups, l.byKey, l.shares = nil, map[GroupKey]*group{}, &shares{}
-	var in []*member
+	in := make([]*member, 0, len(p.members))
 	for i := range p.members {
 		if m := &p.members[i]; m.lane == l {
 			in = append(in, m)
