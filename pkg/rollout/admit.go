@@ -182,7 +182,7 @@ func (p *planner) memberSince(m *member) time.Time {
 // refresh writes an admitted cluster's work anew where it differs in anything but
 // the id. Also while paused, as the pause itself is written this way.
 func (p *planner) refresh(m *member) {
-	if !m.stale || len(p.out.Refresh) == chunk {
+	if !m.stale || m.lane.held != nil || len(p.out.Refresh) == chunk {
 		return
 	}
 	stamps := *m.stamps

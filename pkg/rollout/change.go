@@ -75,10 +75,14 @@ func (p *planner) underSource() string {
 		return fmt.Sprintf("the bundle has no targets of its own and would be removed from %s", plural(works))
 	}
 	var lanes []string
-	for _, l := range p.lanes {
+	for _, l := range p.lanes[:min(5, len(p.lanes))] {
 		lanes = append(lanes, fmt.Sprintf("%s (%s)", l.Name, l.strategyName()))
 	}
-	return fmt.Sprintf("%s would follow %s %s", plural(selected), laneWord(len(lanes)), strings.Join(lanes, ", "))
+	more := ""
+	if n := len(p.lanes) - len(lanes); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("%s would follow %s %s%s", plural(selected), laneWord(len(p.lanes)), strings.Join(lanes, ", "), more)
 }
 
 // shows tells whether any lane's decisions show a cluster.

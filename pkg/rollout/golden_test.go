@@ -6,6 +6,7 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // one line for each plan that says something new: the time, the actions, the state
 // of each group and the rollout's sentence. In a group a letter is a cluster, in
 // name order: . pending, p progressing, s soaking, D done, F failed, T timed out,
-// R recovering; the group's name has a * while it is open.
+// R recovering, and D{12} is twelve in a row; the group's name has a * while it is open.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -52,16 +53,17 @@ func TestGolden(t *testing.T) {
 
 // describe is one plan in one line.
 func describe(r Result) string {
-	var parts []string
+	var admits, refreshes, removes []string
 	for _, a := range r.Admit {
-		parts = append(parts, fmt.Sprintf("admit %s=%s", a.Cluster, a.ID))
+		admits = append(admits, fmt.Sprintf("admit %s=%s", a.Cluster, a.ID))
 	}
 	for _, f := range r.Refresh {
-		parts = append(parts, fmt.Sprintf("refresh %s", f.Cluster))
+		refreshes = append(refreshes, fmt.Sprintf("refresh %s", f.Cluster))
 	}
 	for _, d := range r.Remove {
-		parts = append(parts, fmt.Sprintf("remove %s", d.Cluster))
+		removes = append(removes, fmt.Sprintf("remove %s", d.Cluster))
 	}
+	parts := slices.Concat(few(admits), few(refreshes), few(removes))
 	letters := map[State]string{Pending: ".", Progressing: "p", Soaking: "s", Done: "D", Failed: "F", TimedOut: "T", Recovering: "R"}
 	var groups []string
 	for _, l := range r.Lanes {
@@ -79,16 +81,44 @@ func describe(r Result) string {
 					text += letters[c.State]
 				}
 			}
-			groups = append(groups, text)
+			groups = append(groups, squeeze(text))
 		}
 	}
+	var outside []string
 	for _, c := range r.Clusters {
 		if !c.InLane {
-			groups = append(groups, fmt.Sprintf("%s:%s", c.Name, c.Reason))
+			outside = append(outside, fmt.Sprintf("%s:%s", c.Name, c.Reason))
 		}
 	}
+	groups = append(groups, few(outside)...)
 	if len(parts) > 0 {
 		return fmt.Sprintf("[%s] %s | %s: %s", strings.Join(parts, ", "), strings.Join(groups, " "), r.Reason, r.Sentence)
 	}
 	return fmt.Sprintf("%s | %s: %s", strings.Join(groups, " "), r.Reason, r.Sentence)
+}
+
+// few shortens a long list of actions.
+func few(list []string) []string {
+	if len(list) <= 10 {
+		return list
+	}
+	return []string{fmt.Sprintf("%s … %s (%d)", list[0], list[len(list)-1], len(list))}
+}
+
+// squeeze writes many equal letters in a row as one with their number.
+func squeeze(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		j := i
+		for j < len(text) && text[j] == text[i] {
+			j++
+		}
+		if b.WriteString(text[i : i+min(j-i, 1)]); j-i > 9 {
+			fmt.Fprintf(&b, "{%d}", j-i)
+		} else {
+			b.WriteString(text[i+1 : j])
+		}
+		i = j
+	}
+	return b.String()
 }

@@ -79,8 +79,15 @@ func (h *history) play(n int) error {
 		}
 	}
 	h.heal()
-	if err := h.run(420); err != nil {
-		return err
+	for range 42 {
+		if err := h.run(10); err != nil {
+			return err
+		}
+		// Somebody confirms what waits, as soon as it does.
+		if len(h.last.Confirm) > 0 {
+			h.confirm()
+			h.dirty = true
+		}
 	}
 	if !h.last.Complete && len(h.last.Clusters) > 0 && h.last.Reason != NoClusters {
 		return fmt.Errorf("not complete although everything is well: %s %s", h.last.Reason, h.last.Sentence)
@@ -107,7 +114,7 @@ func (h *history) event() {
 	h.dirty = true
 	names := h.names()
 	c := h.clusters[names[h.choose(len(names), "cluster")]]
-	switch h.choose(22, "event") {
+	switch h.choose(24, "event") {
 	case 0, 1:
 		h.revision = fmt.Sprintf("v%d", h.choose(5, "version"))
 	case 2:
@@ -151,6 +158,10 @@ func (h *history) event() {
 	case 20:
 		// OCM lost sight of it for a moment; its agent never noticed.
 		c.AvailableSince += "'"
+	case 22:
+		h.confirm()
+	case 23:
+		h.source = []string{"RolloutPolicy/main", "RolloutPolicy/main", "RolloutPolicy/other", defaultSource}[h.choose(4, "source")]
 	case 21:
 		// Its network dies a few seconds after such a moment, and nobody knows.
 		c.AvailableSince += "'"

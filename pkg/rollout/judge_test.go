@@ -18,6 +18,14 @@ type judgeOfPlans struct {
 	s    *sim
 	seen map[string]*sighting
 	rand *rand.Rand
+	// under is the source that is in force; "" before the first one.
+	under string
+	// groups ever had members, by lane/name.
+	groups map[string]bool
+	// removed are the clusters whose removal was wanted, while their work is there;
+	// lost counts them all, works is the most works ever.
+	removed     map[string]bool
+	lost, works int
 }
 
 // sighting is what the judge saw of one cluster.
@@ -40,7 +48,9 @@ type sighting struct {
 }
 
 func newJudge(s *sim) *judgeOfPlans {
-	return &judgeOfPlans{s: s, seen: map[string]*sighting{}, rand: rand.New(rand.NewSource(1))}
+	return &judgeOfPlans{
+		s: s, seen: map[string]*sighting{}, rand: rand.New(rand.NewSource(1)), groups: map[string]bool{}, removed: map[string]bool{},
+	}
 }
 
 // watch looks at the fleet before the second's plans.
@@ -52,7 +62,7 @@ func (j *judgeOfPlans) watch() {
 			j.seen[name] = v
 		}
 		shown := !j.s.hidden[name] && c.Exists
-		places := fmt.Sprint(c.groups, shown, c.labels, c.Exists, c.Unreachable, j.s.gone, j.s.inconsistent, len(j.s.blocks))
+		places := fmt.Sprint(c.groups, shown, c.labels, c.Exists, c.Unreachable, j.s.gone, j.s.inconsistent, len(j.s.blocks), j.s.source, j.under)
 		if places != v.places {
 			v.places, v.placed = places, j.s.now
 		}
@@ -65,7 +75,8 @@ func (j *judgeOfPlans) watch() {
 				v.settled[l.Name] = group
 			}
 		}
-		restart(&v.unwanted, j.s.now, !c.Unreachable && (!c.labels || (j.s.implicit && !shown)))
+		noTargets := j.s.implicit && j.s.source == defaultSource
+		restart(&v.unwanted, j.s.now, !c.Unreachable && (!c.labels || noTargets || (j.s.implicit && !shown)))
 		restart(&v.unshown, j.s.now, !c.Unreachable && !shown)
 	}
 }
@@ -105,7 +116,7 @@ func (j *judgeOfPlans) see(in Input) {
 
 func (j *judgeOfPlans) check(in Input, r Result) error {
 	j.see(in)
-	for _, check := range []func(Input, Result) error{j.shapes, j.heldDoesNothing, j.doneIsDone, j.order, j.settled, j.budget, j.removals, j.sameInAnyOrder} {
+	for _, check := range []func(Input, Result) error{j.shapes, j.sameSource, j.noGroupMissing, j.fewRemovals, j.rests, j.heldDoesNothing, j.doneIsDone, j.order, j.settled, j.budget, j.removals, j.sameInAnyOrder} {
 		if err := check(in, r); err != nil {
 			return err
 		}
@@ -143,11 +154,13 @@ func (j *judgeOfPlans) shapes(in Input, r Result) error {
 
 // heldDoesNothing: nothing is admitted or removed while something is unknown.
 func (j *judgeOfPlans) heldDoesNothing(in Input, r Result) error {
-	held := j.s.inconsistent || j.s.gone || len(in.Pauses) > 0 || len(in.Blocks) > 0
-	if held && r.Hold == nil && len(in.Clusters) > 0 && (len(in.Pauses) > 0 || len(in.Blocks) > 0 || j.s.gone) {
+	// Without a policy no Placement is looked at.
+	gone := j.s.gone && j.s.source != defaultSource
+	held := j.s.inconsistent || gone || len(in.Pauses) > 0 || len(in.Blocks) > 0
+	if held && r.Hold == nil && len(in.Clusters) > 0 && (len(in.Pauses) > 0 || len(in.Blocks) > 0 || gone) {
 		return fmt.Errorf("not held")
 	}
-	if (r.Hold != nil || len(in.Pauses) > 0 || len(in.Blocks) > 0 || j.s.gone) && len(r.Admit)+len(r.Remove) > 0 {
+	if (r.Hold != nil || len(in.Pauses) > 0 || len(in.Blocks) > 0 || gone) && len(r.Admit)+len(r.Remove) > 0 {
 		return fmt.Errorf("held and still %v %v", r.Admit, r.Remove)
 	}
 	return nil
@@ -155,6 +168,9 @@ func (j *judgeOfPlans) heldDoesNothing(in Input, r Result) error {
 
 // doneIsDone: unbroken success for the soak by the hub's clock, and a sign of life after it.
 func (j *judgeOfPlans) doneIsDone(in Input, r Result) error {
+	if in.Source.Name != j.under {
+		return nil // Its soaks are not in force.
+	}
 	for _, c := range r.Clusters {
 		if c.State != Done || !c.InLane {
 			continue
@@ -256,6 +272,9 @@ func (j *judgeOfPlans) order(in Input, r Result) error {
 // time, unless it was there before.
 func (j *judgeOfPlans) settled(in Input, r Result) error {
 	for _, a := range r.Admit {
+		if a.Place.Lane == DefaultLane {
+			continue
+		}
 		w := j.s.clusters[a.Cluster].Work
 		before := w != nil && w.Place.Lane == a.Place.Lane && w.Place.Name == a.Place.Name
 		if group, ok := j.seen[a.Cluster].settled[a.Place.Lane]; !before && (!ok || group != a.Place.Name) {

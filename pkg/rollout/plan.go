@@ -43,6 +43,8 @@ type planner struct {
 	foreign bool
 	// due are the removals that only the guard can hold back, in name order.
 	due []*member
+	// heldBack is why the guard holds some of them.
+	heldBack *Hold
 	// next is the earliest moment at which time alone changes the plan.
 	next time.Time
 }

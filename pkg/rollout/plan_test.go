@@ -180,10 +180,10 @@ func TestAdmission(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	in := fleetOf(perGroup("0"), "a dev Done", "b stg Done")
-	in.Record.Groups = []RecordedGroup{{Place{"fleet", GroupKey{Name: "stg"}}, epoch}, {Place{"fleet", GroupKey{Name: "former"}}, epoch}}
+	in.Record.Groups = []RecordedGroup{{Place{"fleet", GroupKey{Name: "stg"}}, epoch}, {Place{"former", GroupKey{Name: "dev"}}, epoch}}
 	r := Plan(in, testNow).Record
 	want := Record{Revision: "v2", RevisionSince: epoch, CompletedRevision: "v2", Source: "RolloutPolicy/main", Groups: []RecordedGroup{
-		{Place{"fleet", GroupKey{Name: "dev"}}, testNow}, {Place{"fleet", GroupKey{Name: "former"}}, epoch}, {Place{"fleet", GroupKey{Name: "stg"}}, epoch},
+		{Place{"fleet", GroupKey{Name: "dev"}}, testNow}, {Place{"fleet", GroupKey{Name: "stg"}}, epoch}, {Place{"former", GroupKey{Name: "dev"}}, epoch},
 	}}
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("complete (-want +got):\n%s", diff)

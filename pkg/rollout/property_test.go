@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -98,6 +99,22 @@ var mutations = map[string]func(Input, time.Time) Result{
 	"takes the verdict of the last admission": func(in Input, now time.Time) Result {
 		return Plan(changed(in, func(c *Cluster) { c.Work.Verdict.Admission = c.Work.Admission }), now)
 	},
+	"ignores the guard": func(in Input, now time.Time) Result {
+		r := Plan(in, now)
+		for _, c := range r.Clusters {
+			if c.Reason == RemovalGuard {
+				r.Remove = append(r.Remove, Remove{Cluster: c.Name})
+			}
+		}
+		return r
+	},
+	"forgets the source":      func(in Input, now time.Time) Result { in.Record.Source = ""; return Plan(in, now) },
+	"forgets vanished groups": func(in Input, now time.Time) Result { in.Record.Groups = nil; return Plan(in, now) },
+	"writes its record again and again": func(in Input, now time.Time) Result {
+		r := Plan(in, now)
+		r.Record.Removals = append(slices.Clone(in.Record.Removals), RemovalBucket{At: now})
+		return r
+	},
 	"never rechecks": func(in Input, now time.Time) Result {
 		r := Plan(in, now)
 		r.RecheckAfter = 0
@@ -159,7 +176,7 @@ func changed(in Input, f func(*Cluster)) Input {
 func TestMutations(t *testing.T) {
 	for name, plan := range mutations {
 		t.Run(name, func(t *testing.T) {
-			for seed := range int64(60) {
+			for seed := range int64(300) {
 				if err := seeded(seed, plan); err != nil {
 					t.Logf("found by seed %d: %.300s", seed, fmt.Sprint(err))
 					return

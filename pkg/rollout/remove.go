@@ -20,27 +20,14 @@ func (p *planner) remove(m *member) {
 	p.due = append(p.due, m)
 }
 
-// guard carries out the removals that are due, and stamps what is left alone.
-func (p *planner) guard() {
-	for _, m := range p.due {
-		if len(p.out.Remove) == chunk {
-			break
-		}
-		m.acted = true
-		p.out.Remove = append(p.out.Remove, Remove{Cluster: m.Name, Deleted: !m.Exists, Why: m.why.Sentence})
-	}
-	for i := range p.members {
-		p.stamp(&p.members[i])
-	}
-}
-
-// whyKept says why a work that nobody wants stays for now; empty if it does not.
+// whyKept says why a work that nobody wants stays for now; empty if it does not. A
+// group that has vanished keeps nothing: its last clusters may be those that leave.
 func (p *planner) whyKept(m *member) Hold {
 	own, known := p.laneOf[m.Work.Place.Lane]
 	switch {
 	case p.out.Hold != nil:
 		return *p.out.Hold
-	case known && p.lanes[own].held != nil:
+	case known && p.lanes[own].held != nil && p.lanes[own].held.Reason != GroupVanished:
 		return *p.lanes[own].held
 	case !m.Exists:
 		return Hold{}

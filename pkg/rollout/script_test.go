@@ -89,8 +89,9 @@ func (s *sim) do(t *testing.T, line string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		group := args[len(args)-1]
 		for i := range n {
-			c := s.addCluster(fmt.Sprintf("%s%0*d", args[1], max(2, len(args[0])), i+1), map[string]string{s.lanes[0].Name: args[1]})
+			c := s.addCluster(fmt.Sprintf("%s%0*d", args[1], max(2, len(args[0])), i+1), map[string]string{s.lanes[0].Name: group})
 			c.Partition = s.partitionOf(args[1])
 		}
 	case "partitions":
@@ -149,9 +150,13 @@ func (s *sim) doHub(t *testing.T, word string, args []string) {
 			s.source = "RolloutPolicy/" + args[0]
 		}
 	case "confirm":
-		s.confirm(args...)
+		s.confirm(spread(t, args)...)
+	case "binding":
+		if s.blocks = nil; args[0] == "gone" {
+			s.blocks = []Hold{{BindingMissing, "no ManagedClusterSet is bound"}}
+		}
 	default:
-		for _, name := range args {
+		for _, name := range spread(t, args) {
 			c := s.clusters[name]
 			if c == nil {
 				t.Fatalf("%s %s: no such cluster", word, name)
@@ -159,6 +164,32 @@ func (s *sim) doHub(t *testing.T, word string, args []string) {
 			s.doCluster(t, word, c)
 		}
 	}
+}
+
+// spread writes out ranges such as c003..c007.
+func spread(t *testing.T, args []string) []string {
+	t.Helper()
+	var out []string
+	for _, arg := range args {
+		first, last, isRange := strings.Cut(arg, "..")
+		if !isRange {
+			out = append(out, arg)
+			continue
+		}
+		prefix := strings.TrimRight(first, "0123456789")
+		from, err := strconv.Atoi(strings.TrimPrefix(first, prefix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		to, err := strconv.Atoi(strings.TrimPrefix(last, prefix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := from; i <= to; i++ {
+			out = append(out, fmt.Sprintf("%s%0*d", prefix, len(first)-len(prefix), i))
+		}
+	}
+	return out
 }
 
 func (s *sim) doCluster(t *testing.T, word string, c *simCluster) {

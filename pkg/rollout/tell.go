@@ -51,6 +51,9 @@ func (p *planner) summarize(failed, left []*member) {
 	switch stop := p.firstStop(); {
 	case p.out.Hold != nil:
 		h = *p.out.Hold
+	case p.heldBack != nil && (stop == nil || stop.Reason == GroupVanished):
+		// Those that leave may be all of a group.
+		h = *p.heldBack
 	case stop != nil:
 		h = *stop
 	case p.out.Counts.Total == 0 && p.in.Source.NoTargets:
