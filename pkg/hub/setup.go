@@ -15,6 +15,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/hub/bundle"
@@ -50,6 +51,10 @@ func SetupWithManager(mgr ctrl.Manager, opts *Options) error {
 	bundles := &bundle.Reconciler{
 		Reader: reader, Live: live, Writer: writer, Contents: contents, Placements: placements,
 		Clock: opts.Clock, RemovalGrace: opts.RemovalGrace,
+		Events: mgr.GetEventRecorder("fleet-addon"), Metrics: bundle.NewMetrics(opts.Clock),
+	}
+	if err := mgr.Add(serve(metrics.Registry, bundles.Metrics)); err != nil {
+		return fmt.Errorf("serve metrics: %w", err)
 	}
 	collector := &content.Collector{
 		Reader: reader, Live: live, Store: contents, Clock: opts.Clock, Grace: opts.ContentGrace, Notify: nudges.Add,

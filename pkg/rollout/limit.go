@@ -13,6 +13,15 @@ import (
 // defaultMaxNew is Fleet's size of a batch of first installs.
 const defaultMaxNew = 50
 
+// Limit is what a limit of Fleet's rolloutStrategy comes to of so many clusters or
+// partitions; nil is all of them. One that the API would not take is 0.
+func Limit(count int, value *intstr.IntOrString) int {
+	if count <= 0 {
+		return 0
+	}
+	return limit(count, value)
+}
+
 // limit is a validated number or percentage of count: a number at most count, a
 // percentage rounded down but at least 1. Without a value it is all of them.
 func limit(count int, value *intstr.IntOrString) int {

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
@@ -193,14 +191,11 @@ func findPolicy(in SourceInput) (*v1alpha1.RolloutPolicy, string, *Hold) {
 	slices.SortFunc(policies, func(a, b *v1alpha1.RolloutPolicy) int { return cmp.Compare(a.Name, b.Name) })
 	var found []*v1alpha1.RolloutPolicy
 	for _, p := range policies {
-		if p.Spec.BundleSelector == nil {
-			continue
-		}
-		selector, err := metav1.LabelSelectorAsSelector(p.Spec.BundleSelector)
+		selected, err := selects(p, in.Bundle.Labels)
 		if err != nil {
-			return nil, policyName(p.Name), &Hold{StrategyInvalid, fmt.Sprintf("RolloutPolicy %s: spec.bundleSelector: %v", p.Name, err)}
+			return nil, policyName(p.Name), &Hold{StrategyInvalid, err.Error()}
 		}
-		if selector.Matches(labels.Set(in.Bundle.Labels)) {
+		if selected {
 			found = append(found, p)
 		}
 	}

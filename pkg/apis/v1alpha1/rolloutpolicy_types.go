@@ -104,8 +104,14 @@ type GroupSettings struct {
 	MaxConcurrency *intstr.IntOrString `json:"maxConcurrency,omitempty"`
 }
 
-// RolloutPolicyAccepted is True when every lane of the policy can be used.
-const RolloutPolicyAccepted = "Accepted"
+// Condition types of a RolloutPolicy.
+const (
+	// RolloutPolicyAccepted is True when every lane of the policy can be used.
+	RolloutPolicyAccepted = "Accepted"
+	// RolloutPolicyExclusive is False while a bundle that the policy selects is selected
+	// by another one too, which holds the bundle.
+	RolloutPolicyExclusive = "Exclusive"
+)
 
 // RolloutPolicyStatus says whether the policy can be used.
 type RolloutPolicyStatus struct {
@@ -120,7 +126,7 @@ type RolloutPolicyStatus struct {
 	// bundleCount is how many bundles the policy governs.
 	// +optional
 	BundleCount int32 `json:"bundleCount,omitempty"`
-	// conditions are Accepted.
+	// conditions are Accepted and Exclusive.
 	// +listType=map
 	// +listMapKey=type
 	// +optional

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	workv1 "open-cluster-management.io/api/work/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -47,6 +48,9 @@ type Reconciler struct {
 	Clock        clock.PassiveClock
 	// RemovalGrace is handed to the planner.
 	RemovalGrace time.Duration
+	// Events are told of what happens to a Rollout, Metrics of everything.
+	Events  events.EventRecorder
+	Metrics *Metrics
 
 	memories memories
 }
@@ -89,6 +93,9 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if err := r.ensureRollout(ctx, f, m); err != nil {
 		return plan.RecheckAfter, err
 	}
+	if !settling(f, plan) {
+		r.Metrics.count(key, plan, q.matched, f.now)
+	}
 	// What a plan admits rests on its record, and so the record goes first.
 	rolloutDue, recorded, err := r.writeRollout(ctx, f, q, m, plan)
 	if err != nil {
@@ -105,10 +112,18 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (t
 
 // plan asks the planner, and once more if it wants leases that were not read.
 func (r *Reconciler) plan(ctx context.Context, f *facts, q *question, m *memory) *rollout.Result {
-	plan := rollout.Plan(q.input, f.now)
+	plan := r.timed(q.input, f.now)
 	if len(plan.ReadLeases) > 0 {
 		q.leases(r.readLeases(ctx, m, plan.ReadLeases))
-		plan = rollout.Plan(q.input, f.now)
+		plan = r.timed(q.input, f.now)
 	}
 	return &plan
+}
+
+// timed is one plan, and how long it took.
+func (r *Reconciler) timed(in rollout.Input, now time.Time) rollout.Result {
+	began := r.Clock.Now()
+	plan := rollout.Plan(in, now)
+	r.Metrics.planned(r.Clock.Since(began))
+	return plan
 }

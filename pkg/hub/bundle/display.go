@@ -30,7 +30,7 @@ func bundleStatus(f *facts, q *question, plan *rollout.Result) fleet.BundleStatu
 	s.ObservedGeneration = f.bundle.Generation
 	s.ResourcesSHA256Sum = q.packed.sum
 	if q.matched {
-		summarize(&s, plan)
+		summarize(&s, f, plan)
 	}
 	s.Conditions = bundleConditions(s.Conditions, f.now, s.Summary, plan)
 	return s
@@ -38,7 +38,7 @@ func bundleStatus(f *facts, q *question, plan *rollout.Result) fleet.BundleStatu
 
 // summarize counts the clusters. Of a bundle that cannot be read nobody can say
 // which ones it selects: what was counted before then stands.
-func summarize(s *fleet.BundleStatus, plan *rollout.Result) {
+func summarize(s *fleet.BundleStatus, f *facts, plan *rollout.Result) {
 	after := afterPass(plan)
 	s.Summary, s.Unavailable, s.NewlyCreated = fleet.BundleSummary{}, 0, 0
 	for i := range plan.Clusters {
@@ -52,7 +52,7 @@ func summarize(s *fleet.BundleStatus, plan *rollout.Result) {
 		}
 	}
 	s.Summary.NonReadyResources = nonReady(plan.Clusters, after)
-	partition(s, plan, after)
+	partition(s, f, plan, after)
 	s.Display = fleet.BundleDisplay{
 		ReadyClusters: fmt.Sprintf("%d/%d", s.Summary.Ready, s.Summary.DesiredReady),
 		State:         string(worst(s.Summary)),

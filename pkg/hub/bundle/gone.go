@@ -16,6 +16,7 @@ import (
 // gone removes what is left of a bundle that was deleted, after a live read has
 // said so. Its Rollout goes with its owner.
 func (r *Reconciler) gone(ctx context.Context, key types.NamespacedName) error {
+	r.Metrics.forget(key)
 	works, err := r.listWorks(ctx, key)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 const maxPartitions = 50
 
 // partition shows the groups as Fleet's API names them, after the pass.
-func partition(s *fleet.BundleStatus, plan *rollout.Result, after []rollout.Shown) {
+func partition(s *fleet.BundleStatus, f *facts, plan *rollout.Result, after []rollout.Shown) {
 	places := map[rollout.Place]int{}
 	for _, lane := range plan.Lanes {
 		for _, g := range lane.Groups {
@@ -48,6 +48,14 @@ func partition(s *fleet.BundleStatus, plan *rollout.Result, after []rollout.Show
 		}
 	}
 	s.MaxUnavailable = s.Summary.DesiredReady
+	strategy := f.bundle.Spec.RolloutStrategy
+	if strategy == nil {
+		return
+	}
+	s.MaxUnavailable = rollout.Limit(s.Summary.DesiredReady, strategy.MaxUnavailable)
+	if strategy.MaxUnavailablePartitions != nil {
+		s.MaxUnavailablePartitions = rollout.Limit(partitionsOf(plan), strategy.MaxUnavailablePartitions)
+	}
 }
 
 // waitedFor tells whether later groups wait for this one. A partition is waited for
@@ -67,4 +75,15 @@ func most(g *rollout.GroupResult) int {
 		return g.Counts.Total
 	}
 	return g.MaxUnavailable
+}
+
+// partitionsOf counts Fleet's partitions.
+func partitionsOf(plan *rollout.Result) int {
+	n := 0
+	for i := range plan.Lanes {
+		if plan.Lanes[i].Type == string(rollout.PartitionsType) {
+			n += len(plan.Lanes[i].Groups)
+		}
+	}
+	return n
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 )
@@ -92,6 +93,36 @@ func TestWhichPartitionsAreUnavailable(t *testing.T) {
 			lane := &rollout.LaneResult{Type: string(tt.lane)}
 			if got := waitedFor(lane, &tt.group, tt.behind); got != tt.want {
 				t.Errorf("waitedFor = %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestTheBundlesOwnLimits(t *testing.T) {
+	two, fifth, half := intstr.FromInt32(2), intstr.FromString("20%"), intstr.FromString("50%")
+	tests := map[string]struct {
+		strategy       *fleet.RolloutStrategy
+		lane           rollout.StrategyType
+		wantClusters   int
+		wantPartitions int
+	}{
+		"without a strategy all may be unavailable": {nil, rollout.PartitionsType, 4, 0},
+		"neither limit is set":                      {&fleet.RolloutStrategy{}, rollout.PartitionsType, 4, 0},
+		"numbers":                                   {&fleet.RolloutStrategy{MaxUnavailable: &two, MaxUnavailablePartitions: &two}, rollout.PartitionsType, 2, 2},
+		"percentages, rounded down and at least 1":  {&fleet.RolloutStrategy{MaxUnavailable: &half, MaxUnavailablePartitions: &fifth}, rollout.PartitionsType, 2, 1},
+		"in a policy's groups there are none":       {&fleet.RolloutStrategy{MaxUnavailable: &two, MaxUnavailablePartitions: &two}, rollout.All, 2, 0},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			plan := planOf(shownOn("a", "dev", rollout.ShownReady), shownOn("b", "dev", rollout.ShownReady),
+				shownOn("c", "stg", rollout.ShownReady), shownOn("d", "stg", rollout.ShownReady))
+			plan.Lanes[0].Type = string(tt.lane)
+			f := factsOf()
+			f.bundle.Spec.RolloutStrategy = tt.strategy
+			got := bundleStatus(f, &question{matched: true, packed: &packed{}}, plan)
+			if got.MaxUnavailable != tt.wantClusters || got.MaxUnavailablePartitions != tt.wantPartitions {
+				t.Errorf("%d clusters and %d partitions may be unavailable, want %d and %d",
+					got.MaxUnavailable, got.MaxUnavailablePartitions, tt.wantClusters, tt.wantPartitions)
 			}
 		})
 	}

@@ -36,6 +36,7 @@ func (r *Reconciler) writeRollout(ctx context.Context, f *facts, q *question, m 
 		return 0, false, fmt.Errorf("patch status of Rollout %s: %w", f.key(), err)
 	}
 	m.rolloutWrittenAt = f.now
+	r.announce(f, &old.Status, &status)
 	if f.rollout.ResourceVersion != old.ResourceVersion {
 		m.rollout.add("", old.ResourceVersion, f.now)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -17,7 +17,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -33,6 +32,7 @@ const (
 	reasonAccepted = "Accepted"
 	reasonInvalid  = string(rollout.StrategyInvalid)
 	reasonMissing  = string(rollout.PlacementNotFound)
+	reasonNoGroup  = string(rollout.MandatoryGroupMissing)
 )
 
 // maxMessage is the API's limit of a condition's message, with room to spare.
@@ -64,11 +64,13 @@ type Reconciler struct {
 
 // SetupWithManager starts the controller: its root kind is RolloutPolicy.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
-	comesOrGoes := predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("policy").
 		For(&v1alpha1.RolloutPolicy{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&clusterv1beta1.Placement{}, handler.EnqueueRequestsFromMapFunc(r.ofPlacement), builder.WithPredicates(comesOrGoes)).
+		// What one policy selects is in conflict with the others.
+		Watches(&v1alpha1.RolloutPolicy{}, handler.EnqueueRequestsFromMapFunc(r.ofNamespace), builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&fleet.Bundle{}, handler.EnqueueRequestsFromMapFunc(r.ofNamespace), builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		Watches(&clusterv1beta1.Placement{}, handler.EnqueueRequestsFromMapFunc(r.ofPlacement), builder.WithPredicates(regrouped)).
 		Complete(r)
 }
 
@@ -82,19 +84,26 @@ func (r *Reconciler) judge(ctx context.Context, req ctrl.Request) error {
 	if err := r.Reader.Get(ctx, req.NamespacedName, p); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	missing, err := r.missing(ctx, p)
+	around, err := r.around(ctx, p)
+	if err != nil {
+		return err
+	}
+	reign, err := r.reign(ctx, p)
 	if err != nil {
 		return err
 	}
 	before := p.DeepCopy()
-	condition := accepted(rollout.ValidatePolicy(p), missing)
+	condition := accepted(rollout.ValidatePolicy(p), around)
 	if why := lenient.Unreadable(p); why != "" {
 		condition = metav1.Condition{Type: v1alpha1.RolloutPolicyAccepted, Status: metav1.ConditionFalse, Reason: reasonInvalid, Message: why}
 	}
-	condition.ObservedGeneration = p.Generation
-	condition.LastTransitionTime = metav1.Time{Time: r.Clock.Now().UTC().Truncate(time.Second)}
-	meta.SetStatusCondition(&p.Status.Conditions, condition)
+	for _, c := range []metav1.Condition{condition, reign.exclusive()} {
+		c.ObservedGeneration = p.Generation
+		c.LastTransitionTime = metav1.Time{Time: r.Clock.Now().UTC().Truncate(time.Second)}
+		meta.SetStatusCondition(&p.Status.Conditions, c)
+	}
 	p.Status.ObservedGeneration = p.Generation
+	reign.tell(&p.Status)
 	if equality.Semantic.DeepEqual(before.Status, p.Status) {
 		return nil
 	}
@@ -105,27 +114,11 @@ func (r *Reconciler) judge(ctx context.Context, req ctrl.Request) error {
 	return nil
 }
 
-// missing returns the Placements that the policy names and that do not exist.
-func (r *Reconciler) missing(ctx context.Context, p *v1alpha1.RolloutPolicy) ([]string, error) {
-	var out []string
-	for i, ref := range p.Spec.PlacementRefs {
-		err := r.Reader.Get(ctx, client.ObjectKey{Namespace: p.Namespace, Name: ref.Name}, &clusterv1beta1.Placement{})
-		if apierrors.IsNotFound(err) {
-			out = append(out, fmt.Sprintf("spec.placementRefs[%d].name: Placement %s/%s does not exist", i, p.Namespace, ref.Name))
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("get Placement %s/%s: %w", p.Namespace, ref.Name, err)
-		}
-	}
-	return out, nil
-}
-
 // accepted is the condition for what was found. What is wrong in the policy itself
 // comes before what is missing around it.
-func accepted(errs field.ErrorList, missing []string) metav1.Condition {
+func accepted(errs field.ErrorList, around surroundings) metav1.Condition {
 	c := metav1.Condition{Type: v1alpha1.RolloutPolicyAccepted, Status: metav1.ConditionFalse}
-	texts := make([]string, 0, len(errs)+len(missing))
+	texts := make([]string, 0, len(errs))
 	for _, err := range errs {
 		texts = append(texts, err.Error())
 	}
@@ -133,24 +126,39 @@ func accepted(errs field.ErrorList, missing []string) metav1.Condition {
 	switch {
 	case len(errs) > 0:
 		c.Reason = reasonInvalid
-	case len(missing) > 0:
+	case len(around.placements) > 0:
 		c.Reason = reasonMissing
+	case len(around.groups) > 0:
+		c.Reason = reasonNoGroup
 	default:
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, reasonAccepted, "every lane can be used"
 		return c
 	}
-	c.Message = strings.Join(append(texts, missing...), "; ")
-	if len(c.Message) > maxMessage {
-		c.Message = strings.ToValidUTF8(c.Message[:maxMessage], "")
-	}
+	c.Message = cut(strings.Join(slices.Concat(texts, around.placements, around.groups), "; "))
 	return c
 }
 
+func cut(message string) string {
+	if len(message) > maxMessage {
+		return strings.ToValidUTF8(message[:maxMessage], "")
+	}
+	return message
+}
+
+// ofNamespace enqueues the policies of an object's namespace.
+func (r *Reconciler) ofNamespace(ctx context.Context, o client.Object) []reconcile.Request {
+	return r.requests(ctx, o, client.InNamespace(o.GetNamespace()))
+}
+
+// ofPlacement enqueues the policies that name a Placement.
 func (r *Reconciler) ofPlacement(ctx context.Context, o client.Object) []reconcile.Request {
+	return r.requests(ctx, o, client.InNamespace(o.GetNamespace()), client.MatchingFields{indexPlacement: o.GetName()})
+}
+
+func (r *Reconciler) requests(ctx context.Context, o client.Object, which ...client.ListOption) []reconcile.Request {
 	var list v1alpha1.RolloutPolicyList
-	if err := r.Reader.List(ctx, &list, client.InNamespace(o.GetNamespace()),
-		client.MatchingFields{indexPlacement: o.GetName()}); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Cannot list the policies of a Placement", "placement", client.ObjectKeyFromObject(o))
+	if err := r.Reader.List(ctx, &list, which...); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Cannot list the policies that an event is for", "object", client.ObjectKeyFromObject(o))
 		return nil
 	}
 	var out []reconcile.Request

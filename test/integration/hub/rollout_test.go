@@ -112,7 +112,7 @@ var _ = Describe("A rollout", func() {
 				out = append(out, c.Type+" "+string(c.Status)+" "+c.Reason)
 			}
 			return out
-		}).Should(ConsistOf("Accepted False PlacementNotFound"))
+		}).Should(ContainElement("Accepted False PlacementNotFound"))
 		Expect(w.admitted(w.dev)).To(BeEmpty())
 
 		By("going on when the policy is repaired")
