@@ -22,6 +22,7 @@ func newRolloutCommand(streams genericclioptions.IOStreams) *cobra.Command {
 		newHistoryCommand(flags, streams),
 		newUndoCommand(flags, streams),
 		newConfirmCommand(flags, streams),
+		newSimulateCommand(streams),
 	)
 	return cmd
 }
