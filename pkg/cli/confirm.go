@@ -81,7 +81,7 @@ func confirm(ctx context.Context, h *hub, streams genericclioptions.IOStreams, o
 		return err
 	}
 	if !o.yes {
-		agreed, err := ask(streams)
+		agreed, err := ask(ctx, streams)
 		if err != nil {
 			return err
 		}
@@ -131,22 +131,36 @@ func requestLines(r *v1alpha1.Rollout, requests []v1alpha1.ConfirmationRequest) 
 }
 
 // ask wants a word from a person.
-func ask(streams genericclioptions.IOStreams) (bool, error) {
+func ask(ctx context.Context, streams genericclioptions.IOStreams) (bool, error) {
 	if _, ok := terminalOf(streams.In); !ok {
 		return false, errors.New("nobody can be asked, because the input is no terminal: add --yes to confirm what is shown above")
 	}
-	return answer(streams.In, streams.Out)
+	return answer(ctx, streams.In, streams.Out)
 }
 
-// answer asks and reads a line; anything but y or yes is a no.
-func answer(in io.Reader, out io.Writer) (bool, error) {
+// answer asks and reads a line; anything but y or yes is a no. Ctrl-C ends the question.
+func answer(ctx context.Context, in io.Reader, out io.Writer) (bool, error) {
 	fmt.Fprint(out, "Confirm it? [y/N] ")
-	line, err := bufio.NewReader(in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return false, fmt.Errorf("read the answer: %w", err)
+	type reply struct {
+		line string
+		err  error
 	}
-	word := strings.ToLower(strings.TrimSpace(line))
-	return word == "y" || word == "yes", nil
+	replies := make(chan reply, 1)
+	go func() {
+		line, err := bufio.NewReader(in).ReadString('\n')
+		replies <- reply{line, err}
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(out)
+		return false, errors.New("interrupted, and nothing was confirmed")
+	case r := <-replies:
+		if r.err != nil && !errors.Is(r.err, io.EOF) {
+			return false, fmt.Errorf("read the answer: %w", r.err)
+		}
+		word := strings.ToLower(strings.TrimSpace(r.line))
+		return word == "y" || word == "yes", nil
+	}
 }
 
 // confirm writes confirmations of what was shown, under a lock: what somebody else

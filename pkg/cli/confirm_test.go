@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"strconv"
 	"strings"
@@ -67,9 +68,18 @@ func TestConfirmations(t *testing.T) {
 func TestAnswer(t *testing.T) {
 	for word, want := range map[string]bool{"y\n": true, " YES \n": true, "n\n": false, "\n": false, "": false, "yep\n": false} {
 		t.Run(strconv.Quote(word), func(t *testing.T) {
-			if got, err := answer(strings.NewReader(word), io.Discard); err != nil || got != want {
+			if got, err := answer(context.Background(), strings.NewReader(word), io.Discard); err != nil || got != want {
 				t.Errorf("%v, %v; want %v", got, err, want)
 			}
 		})
+	}
+}
+
+func TestAnswerIsNotWaitedForAfterCtrlC(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	never, _ := io.Pipe()
+	if agreed, err := answer(ctx, never, io.Discard); agreed || err == nil {
+		t.Errorf("%v, %v; want an error", agreed, err)
 	}
 }

@@ -11,6 +11,9 @@ import (
 func title(r *v1alpha1.Rollout) string {
 	s := r.Status
 	line := fmt.Sprintf("%s/%s  revision %s", r.Namespace, r.Name, s.Revision)
+	if s.Revision == "" {
+		line = fmt.Sprintf("%s/%s  not planned yet: does the manager run?", r.Namespace, r.Name)
+	}
 	if s.Done != "" {
 		line += "  " + s.Done + " done"
 	}

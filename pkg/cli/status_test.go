@@ -75,6 +75,10 @@ NotReady: waiting for group dev
 			want: `demo/hello  revision abc  0/1 done  by RolloutPolicy/p
 NotReady: waiting for group dev
 ` + devTable + "Not listed, because the Rollout's status would be too large: 7 more groups of lane all\n"},
+		"a rollout that no manager has looked at": {
+			change: func(r *v1alpha1.Rollout) { r.Status = v1alpha1.RolloutStatus{} },
+			want:   "demo/hello  not planned yet: does the manager run?\n",
+		},
 		"a bundle that cannot be read": {
 			change: func(r *v1alpha1.Rollout) { r.Status.Done, r.Status.Lanes = "", nil },
 			want: `demo/hello  revision abc  by RolloutPolicy/p

@@ -52,6 +52,22 @@ var _ = Describe("fleetctl rollout, with rights in the bundle's namespace only",
 		Eventually(ended).WithTimeout(patient).Should(Receive(Equal(0)))
 	})
 
+	It("takes a watch up again that broke, and misses nothing", func() {
+		gate, through := newGate(operator)
+		o, ended := &output{}, make(chan int, 1)
+		go func() {
+			defer GinkgoRecover()
+			ended <- w.start(bg, o, through, "status", "hello", "--watch", "--timeout", "1m")
+		}()
+		Eventually(o.text).WithTimeout(patient).Should(ContainSubstring("stg: 1 progressing"))
+		gate.close()
+		Eventually(o.text).WithTimeout(patient).Should(ContainSubstring("the hub cannot be reached, trying again"))
+		w.plan(becomes(v1alpha1.RolloutBreached))
+		Consistently(ended).WithTimeout(200 * time.Millisecond).ShouldNot(Receive())
+		gate.open()
+		Eventually(ended).WithTimeout(patient).Should(Receive(Equal(1)))
+	})
+
 	It("ends a watch when the rollout is stopped, when it is gone, and when somebody has waited enough", func() {
 		Expect(w.says(2, operator, "status", "hello", "-w", "--timeout", "500ms")).To(ContainSubstring(
 			"not complete after 500ms: NotReady: waiting for group stg"))
