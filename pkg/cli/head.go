@@ -37,17 +37,19 @@ func head(r *v1alpha1.Rollout) []string {
 	if s.Message != "" {
 		lines = append(lines, s.Reason+": "+s.Message)
 	}
+	// The planner says many things with one sentence; once is enough here.
+	told := map[string]bool{s.Message: true}
 	for _, lane := range s.Lanes {
-		// What holds the only lane is the rollout's own sentence already.
-		if lane.Reason != "" && lane.Message != s.Message {
+		if lane.Reason != "" && !told[lane.Message] {
 			lines = append(lines, fmt.Sprintf("Held: lane %s: %s: %s", lane.Name, lane.Reason, lane.Message))
+			told[lane.Message] = true
 		}
 	}
 	for _, c := range s.Confirmations {
+		if told[c.Message] {
+			c.Message = ""
+		}
 		lines = append(lines, "To confirm: "+request(c))
-	}
-	if len(s.Confirmations) > 0 {
-		lines = append(lines, fmt.Sprintf("            fleetctl rollout confirm %s -n %s", r.Name, r.Namespace))
 	}
 	if message, warned := isTrue(r, v1alpha1.RolloutWarning); warned {
 		lines = append(lines, "Warning: "+message)

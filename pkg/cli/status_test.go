@@ -53,16 +53,19 @@ Pinned: revision abc is pinned; the bundle's own is def
 NotReady: waiting for group dev
 Warning: decision group qa has no clusters
 ` + devTable},
-		"a held lane, and something to confirm": {
+		"a held lane, and what waits for a confirmation": {
 			change: func(r *v1alpha1.Rollout) {
 				r.Status.Lanes[0].Reason, r.Status.Lanes[0].Message = "GroupVanished", "group stg has no clusters any more"
-				r.Status.Confirmations = []v1alpha1.ConfirmationRequest{{Reason: v1alpha1.ConfirmGroup, Subject: "all/stg", Message: "the lane goes on without it"}}
+				r.Status.Confirmations = []v1alpha1.ConfirmationRequest{
+					{Reason: v1alpha1.ConfirmGroup, Subject: "all/stg", Message: "group stg has no clusters any more"},
+					{Reason: v1alpha1.ConfirmRemovals, Message: "8 of 9 clusters would lose the bundle"},
+				}
 			},
 			want: `demo/hello  revision abc  0/1 done  by RolloutPolicy/p
 NotReady: waiting for group dev
 Held: lane all: GroupVanished: group stg has no clusters any more
-To confirm: GroupVanished all/stg: the lane goes on without it
-            fleetctl rollout confirm hello -n demo
+To confirm: GroupVanished all/stg
+To confirm: RemovalGuard: 8 of 9 clusters would lose the bundle
 ` + devTable},
 		"a change that the manager has not seen": {
 			change: func(r *v1alpha1.Rollout) { r.Generation = 2; r.Status.ObservedGeneration = 1 },
