@@ -29,7 +29,8 @@ func perGroup(maxFailures string, mandatory ...string) Strategy {
 }
 
 // fleetOf is an input with one lane and clusters written as "name group state"; the
-// state "-" has no work and "Old" is Done on v1. Groups are declared as they come.
+// state "-" has no work, "Old" is Done on v1, "Late" progresses behind its deadline and
+// "FailedLate" failed before it. Groups are declared as they come.
 func fleetOf(s Strategy, rows ...string) Input {
 	in := Input{
 		Bundle: "app/web", Revision: "v2", Views: map[string]*View{}, RemovalGrace: time.Minute,
@@ -87,6 +88,11 @@ func clusterIn(name string, place Place, state string) Cluster {
 		w.Stamps.FailedAt = admitted
 	case string(TimedOut):
 		w.Stamps.FailedAt = admitted
+	case "Late":
+		w.Stamps.AdmittedAt = testNow.Add(-2 * testDeadline)
+	case "FailedLate":
+		w.Verdict.Terminal, w.Verdict.Message = true, "chart does not render"
+		w.Stamps.AdmittedAt, w.Stamps.FailedAt = testNow.Add(-2*testDeadline), testNow.Add(-2*testDeadline)
 	}
 	return c
 }
