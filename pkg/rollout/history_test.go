@@ -30,11 +30,12 @@ func newHistory(choose chooser) *history {
 	}
 	h.newLane("fleet")
 	h.declared["fleet"] = []string{"dev", "stg", "prod"}
-	if choose(3, "second lane") == 0 {
+	h.fleetSettings()
+	if h.lanes[0].Partitions == nil && choose(3, "second lane") == 0 {
 		h.newLane("strict")
 		h.declared["strict"] = []string{"dev", "prod"}
 	}
-	h.implicit = choose(2, "implicit") == 0
+	h.implicit = h.lanes[0].Partitions == nil && choose(2, "implicit") == 0
 	for range 3 + choose(4, "clusters") {
 		h.join()
 	}
@@ -60,7 +61,10 @@ func (h *history) join() {
 			groups[l.Name] = h.anyGroup()
 		}
 	}
-	h.addCluster(fmt.Sprintf("c%02d", h.serial), groups)
+	c := h.addCluster(fmt.Sprintf("c%02d", h.serial), groups)
+	if h.lanes[0].Partitions != nil {
+		c.Partition = 1 + h.choose(2, "partition")
+	}
 }
 
 func (h *history) anyGroup() string {

@@ -116,7 +116,7 @@ func (j *judgeOfPlans) see(in Input) {
 
 func (j *judgeOfPlans) check(in Input, r Result) error {
 	j.see(in)
-	for _, check := range []func(Input, Result) error{j.shapes, j.sameSource, j.noGroupMissing, j.fewRemovals, j.rests, j.heldDoesNothing, j.doneIsDone, j.order, j.settled, j.budget, j.removals, j.sameInAnyOrder} {
+	for _, check := range []func(Input, Result) error{j.shapes, j.sameSource, j.noGroupMissing, j.fewRemovals, j.rests, j.heldDoesNothing, j.doneIsDone, j.order, j.settled, j.budget, j.unavailable, j.removals, j.sameInAnyOrder} {
 		if err := check(in, r); err != nil {
 			return err
 		}
@@ -154,8 +154,8 @@ func (j *judgeOfPlans) shapes(in Input, r Result) error {
 
 // heldDoesNothing: nothing is admitted or removed while something is unknown.
 func (j *judgeOfPlans) heldDoesNothing(in Input, r Result) error {
-	// Without a policy no Placement is looked at.
-	gone := j.s.gone && j.s.source != defaultSource
+	// Without a Placement none is looked at.
+	gone := j.s.gone && j.s.source != defaultSource && j.s.lanes[0].Placement != ""
 	held := j.s.inconsistent || gone || len(in.Pauses) > 0 || len(in.Blocks) > 0
 	if held && r.Hold == nil && len(in.Clusters) > 0 && (len(in.Pauses) > 0 || len(in.Blocks) > 0 || gone) {
 		return fmt.Errorf("not held")
@@ -273,7 +273,7 @@ func (j *judgeOfPlans) order(in Input, r Result) error {
 func (j *judgeOfPlans) settled(in Input, r Result) error {
 	for _, a := range r.Admit {
 		if a.Place.Lane == DefaultLane {
-			continue
+			continue // Nobody has to believe a Placement here.
 		}
 		w := j.s.clusters[a.Cluster].Work
 		before := w != nil && w.Place.Lane == a.Place.Lane && w.Place.Name == a.Place.Name

@@ -63,6 +63,9 @@ var mutations = map[string]func(Input, time.Time) Result{
 	"goes on after a breach": func(in Input, now time.Time) Result {
 		return admitMore(in, now, func(_ Result, c ClusterResult) bool { return c.Reason == FailureBudgetExceeded })
 	},
+	"exceeds maxUnavailable": func(in Input, now time.Time) Result {
+		return admitMore(in, now, func(_ Result, c ClusterResult) bool { return c.Reason == MaxUnavailable })
+	},
 	"admits while paused or held": func(in Input, now time.Time) Result {
 		return admitMore(in, now, func(r Result, c ClusterResult) bool { return r.Hold != nil && c.InLane })
 	},
