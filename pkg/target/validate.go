@@ -33,7 +33,7 @@ func Validate(b *fleet.Bundle) field.ErrorList {
 		errs = append(errs, validateTerms(restrictionTerms(&b.Spec.TargetRestrictions[i]),
 			spec.Child("targetRestrictions").Index(i))...)
 	}
-	return errs
+	return append(errs, ValidatePartitions(b)...)
 }
 
 func validateSpec(s *fleet.BundleSpec, at *field.Path) field.ErrorList {

@@ -37,6 +37,10 @@ func TestValidate(t *testing.T) {
 namespace: web
 deleteCRDResources: true
 keepResources: true`},
+		"a partition with a selector that is no selector": {
+			spec: files + "rolloutStrategy: {partitions: [{clusterName: dev}, {clusterGroupSelector: {matchExpressions: [{key: a, operator: Near}]}}]}",
+			want: []string{"spec.rolloutStrategy.partitions[1].clusterGroupSelector.matchExpressions[0].operator: Invalid"},
+		},
 		"no files":                     {spec: "namespace: web", want: []string{"spec.resources: Required"}},
 		"a file without a name":        {spec: "resources: [{content: x}]", want: []string{"spec.resources[0].name: Required"}},
 		"a file outside":               {spec: "resources: [{name: ../a.yaml}]", want: []string{"spec.resources[0].name: Invalid"}},
