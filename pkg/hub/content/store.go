@@ -32,23 +32,28 @@ type Store struct {
 	mu sync.Mutex
 	// stored are names that were seen or created since the start.
 	stored map[string]bool
-	// needs has an entry for each bundle that was looked at; "" needs nothing.
-	needs map[types.NamespacedName]string
+	// needs has an entry for each bundle that was looked at.
+	needs map[types.NamespacedName]map[string]bool
 }
 
 // NewStore returns a store; live reads past the cache.
 func NewStore(writer client.Writer, live client.Reader) *Store {
 	return &Store{
 		writer: writer, live: live,
-		stored: map[string]bool{}, needs: map[types.NamespacedName]string{},
+		stored: map[string]bool{}, needs: map[types.NamespacedName]map[string]bool{},
 	}
 }
 
-// Need records which content a bundle needs now; "" if none.
-func (s *Store) Need(bundle types.NamespacedName, name string) {
+// Need records which contents a bundle needs now, those of its kept revisions among
+// them; none if it needs none. It must not be called before all of them are known.
+func (s *Store) Need(bundle types.NamespacedName, names ...string) {
+	needs := make(map[string]bool, len(names))
+	for _, name := range names {
+		needs[name] = true
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.needs[bundle] = name
+	s.needs[bundle] = needs
 }
 
 // Forget drops a bundle that is gone.
@@ -93,8 +98,8 @@ func (s *Store) lost(name string) []types.NamespacedName {
 	}
 	delete(s.stored, name)
 	var bundles []types.NamespacedName
-	for bundle, need := range s.needs {
-		if need == name {
+	for bundle, needs := range s.needs {
+		if needs[name] {
 			bundles = append(bundles, bundle)
 		}
 	}
@@ -115,8 +120,8 @@ func (s *Store) needed(name string, bundles []types.NamespacedName) (needed, kno
 }
 
 func (s *Store) isNeeded(name string) bool {
-	for _, need := range s.needs {
-		if need == name {
+	for _, needs := range s.needs {
+		if needs[name] {
 			return true
 		}
 	}
