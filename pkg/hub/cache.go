@@ -2,6 +2,7 @@ package hub
 
 import (
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -17,12 +18,13 @@ import (
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/hub/lenient"
+	"open-cluster-management.io/fleet-addon/pkg/revision"
 	"open-cluster-management.io/fleet-addon/pkg/work"
 )
 
 // CacheOptions are what the cache has to hold, and no more: of the hub's
-// ManifestWorks only ours and without what they carry, of its add-ons only
-// `fleet`. What exists once per cluster is handed out without a copy, as all
+// ManifestWorks and ControllerRevisions only ours and without what they carry, of its
+// add-ons only `fleet`. What exists once per cluster is handed out without a copy, as all
 // controllers only read it.
 // What tenants write is read item by item.
 func CacheOptions(config *rest.Config) (cache.Options, error) {
@@ -44,6 +46,10 @@ func CacheOptions(config *rest.Config) (cache.Options, error) {
 				Label:                 labels.NewSelector().Add(*ours),
 				Transform:             work.Strip,
 				UnsafeDisableDeepCopy: &shared,
+			},
+			&appsv1.ControllerRevision{}: {
+				Label:     labels.NewSelector().Add(*ours),
+				Transform: revision.Strip,
 			},
 			&addonv1beta1.ManagedClusterAddOn{}: {
 				Field:                 fields.OneTermEqualSelector("metadata.name", v1alpha1.AddOnName),

@@ -22,6 +22,8 @@ type Options struct {
 	DrainTimeout time.Duration
 	// ContentGrace is how long a Content that nothing needs is kept.
 	ContentGrace time.Duration
+	// RevisionLimit is how many revisions of a bundle are kept, but for those in use.
+	RevisionLimit int
 	// QPS and Burst limit the requests to the API server.
 	QPS   float32
 	Burst int
@@ -34,14 +36,15 @@ type Options struct {
 // NewOptions returns the defaults.
 func NewOptions() *Options {
 	return &Options{
-		SettleTime:   10 * time.Second,
-		RemovalGrace: time.Minute,
-		DrainTimeout: 5 * time.Minute,
-		ContentGrace: 10 * time.Minute,
-		QPS:          200,
-		Burst:        400,
-		Workers:      10,
-		Clock:        clock.RealClock{},
+		SettleTime:    10 * time.Second,
+		RemovalGrace:  time.Minute,
+		DrainTimeout:  5 * time.Minute,
+		ContentGrace:  10 * time.Minute,
+		RevisionLimit: 10,
+		QPS:           200,
+		Burst:         400,
+		Workers:       10,
+		Clock:         clock.RealClock{},
 	}
 }
 
@@ -55,6 +58,8 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 		"how long a deleted ManagedClusterAddOn is kept for its cluster's bundles to be uninstalled")
 	fs.DurationVar(&o.ContentGrace, "content-grace", o.ContentGrace,
 		"how long a Content that no bundle and no cluster needs is kept")
+	fs.IntVar(&o.RevisionLimit, "revision-history-limit", o.RevisionLimit,
+		"revisions of each bundle that are kept to go back to; those in use are kept beyond it")
 	fs.Float32Var(&o.QPS, "kube-api-qps", o.QPS, "requests per second to the API server")
 	fs.IntVar(&o.Burst, "kube-api-burst", o.Burst, "requests to the API server in one burst")
 	fs.IntVar(&o.Workers, "bundle-workers", o.Workers, "bundles that are reconciled at the same time")
@@ -73,6 +78,9 @@ func (o *Options) Validate() error {
 	}
 	if o.QPS <= 0 || o.Burst <= 0 {
 		errs = append(errs, fmt.Errorf("--kube-api-qps %g and --kube-api-burst %d: must be positive", o.QPS, o.Burst))
+	}
+	if o.RevisionLimit < 0 {
+		errs = append(errs, fmt.Errorf("--revision-history-limit %d: must not be negative", o.RevisionLimit))
 	}
 	if o.Workers <= 0 {
 		errs = append(errs, fmt.Errorf("--bundle-workers %d: must be positive", o.Workers))

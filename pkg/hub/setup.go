@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
@@ -50,7 +51,7 @@ func SetupWithManager(mgr ctrl.Manager, opts *Options) error {
 	contents := content.NewStore(writer, live)
 	bundles := &bundle.Reconciler{
 		Reader: reader, Live: live, Writer: writer, Contents: contents, Placements: placements,
-		Clock: opts.Clock, RemovalGrace: opts.RemovalGrace,
+		Clock: opts.Clock, RemovalGrace: opts.RemovalGrace, RevisionLimit: opts.RevisionLimit,
 		Events: mgr.GetEventRecorder("fleet-addon"), Metrics: bundle.NewMetrics(opts.Clock),
 	}
 	if err := mgr.Add(serve(metrics.Registry, bundles.Metrics)); err != nil {
@@ -90,5 +91,6 @@ func cached() []client.Object {
 		&clusterv1.ManagedCluster{}, &clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{},
 		&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{},
 		&addonv1beta1.ClusterManagementAddOn{}, &addonv1beta1.ManagedClusterAddOn{}, &workv1.ManifestWork{},
+		&appsv1.ControllerRevision{},
 	}
 }

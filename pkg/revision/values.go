@@ -24,7 +24,7 @@ type helmValues struct {
 }
 
 // errValues stands for the library's error, which can show a value.
-var errValues = errors.New("Helm values cannot be written as JSON")
+var errValues = errors.New("values for Helm cannot be written as JSON")
 
 // takeValues takes all values out of a spec that is the caller's own, and returns them
 // as JSON; nil if there are none.

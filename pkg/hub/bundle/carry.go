@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,34 +44,61 @@ type carrying struct {
 	// mu guards memory and errs against the writers.
 	mu   sync.Mutex
 	errs []error
+	// unsupplied are the offers whose files or record are not in the API.
+	unsupplied map[*offer]bool
 }
 
 // carryOut does what the plan says. The plan is never adapted: what cannot be
 // written now is left to the next one.
 func (r *Reconciler) carryOut(ctx context.Context, f *facts, q *question, m *memory, plan *rollout.Result) error {
-	c := &carrying{Reconciler: r, facts: f, question: q, memory: m}
+	c := &carrying{Reconciler: r, facts: f, question: q, memory: m, unsupplied: map[*offer]bool{}}
 	m.unwritten = nil
 	c.remove(ctx, plan.Remove)
-	if err := c.ensureContent(ctx, plan); err != nil {
-		// Nothing that needs it is written; what was seen is stamped all the same.
-		c.errs = append(c.errs, err)
-		for _, a := range plan.Admit {
-			m.notWritten(a.Cluster, err)
-		}
-	} else {
-		c.each(ctx, len(plan.Admit), func(i int) error { return c.noted(plan.Admit[i].Cluster, c.admit(ctx, plan.Admit[i])) })
+	// Without its files an edition is not written; what was seen is stamped all the same.
+	admits := c.supplied(ctx, plan)
+	c.each(ctx, len(admits), func(i int) error { return c.noted(admits[i].Cluster, c.admit(ctx, admits[i])) })
+	if !c.unsupplied[&q.desired] {
 		c.each(ctx, len(plan.Refresh), func(i int) error { return c.refresh(ctx, plan.Refresh[i]) })
 	}
 	c.each(ctx, min(len(plan.Stamp), stampChunk), func(i int) error { return c.stamp(ctx, plan.Stamp[i]) })
 	return errors.Join(c.errs...)
 }
 
-func (c *carrying) ensureContent(ctx context.Context, plan *rollout.Result) error {
-	if !c.question.needsContent(c.facts, plan) {
+// supplied returns the admissions of editions whose files are there for the agents and,
+// of the bundle's own, that are kept: what a cluster runs can be gone back to.
+func (c *carrying) supplied(ctx context.Context, plan *rollout.Result) []rollout.Admit {
+	why := map[*offer]error{}
+	for _, o := range []*offer{&c.question.desired, &c.question.completed} {
+		if o.edition == nil {
+			continue
+		}
+		err := c.supply(ctx, o, plan)
+		if err != nil {
+			c.unsupplied[o] = true
+			c.errs = append(c.errs, err)
+		}
+		if o.revision == c.question.own.revision {
+			// Its error is told by who wanted to keep it.
+			err = cmp.Or(err, c.question.unkept)
+		}
+		why[o] = err
+	}
+	var out []rollout.Admit
+	for _, a := range plan.Admit {
+		if err := why[c.question.offerOf(a.Revision)]; err != nil {
+			c.memory.notWritten(a.Cluster, err)
+			continue
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+func (c *carrying) supply(ctx context.Context, o *offer, plan *rollout.Result) error {
+	if !c.question.needsContent(c.facts, o, plan) {
 		return nil
 	}
-	p := c.question.packed
-	return c.Contents.Ensure(ctx, p.name, p.gz, p.sum)
+	return c.Contents.Ensure(ctx, o.packed.name, o.packed.gz, o.packed.sum)
 }
 
 // noted keeps why a cluster was not admitted for the next plan to tell.
@@ -82,16 +110,21 @@ func (c *carrying) noted(cluster string, err error) error {
 }
 
 // needsContent tells whether a work that the plan writes, or one that is there,
-// needs the content in the API.
-func (q *question) needsContent(f *facts, plan *rollout.Result) bool {
-	if q.packed.err != nil || q.packed.inline() {
+// needs the offer's content in the API.
+func (q *question) needsContent(f *facts, o *offer, plan *rollout.Result) bool {
+	if o.packed.err != nil || o.packed.inline() {
 		return false
 	}
-	if len(plan.Admit)+len(plan.Refresh) > 0 {
+	if o == &q.desired && len(plan.Refresh) > 0 {
 		return true
 	}
+	for i := range plan.Admit {
+		if q.offerOf(plan.Admit[i].Revision) == o {
+			return true
+		}
+	}
 	for _, w := range f.works {
-		if strings.HasPrefix(w.Annotations[v1alpha1.AnnotationID], q.packed.name+":") {
+		if strings.HasPrefix(w.Annotations[v1alpha1.AnnotationID], o.packed.name+":") {
 			return true
 		}
 	}
@@ -120,7 +153,11 @@ func (c *carrying) each(ctx context.Context, n int, do func(int) error) {
 }
 
 func (c *carrying) admit(ctx context.Context, a rollout.Admit) error {
-	d := c.question.deployment(c.facts, a.Cluster, a.ID)
+	offer := c.question.offerOf(a.Revision)
+	if offer.matches[a.Cluster] == nil {
+		return outcome.Terminal(fmt.Errorf("cluster %s: planned without options", a.Cluster))
+	}
+	d := offer.deployment(c.facts, a.Cluster, a.ID)
 	token, err := uuid.NewV7()
 	if err != nil {
 		return fmt.Errorf("make an admission token: %w", err)
@@ -129,32 +166,33 @@ func (c *carrying) admit(ctx context.Context, a rollout.Admit) error {
 	d.Place, d.MinSuccessTime, d.Stamps = a.Place, a.MinSuccessTime, a.Stamps
 	ctrl.LoggerFrom(ctx).Info("Admitting cluster", "cluster", a.Cluster, "lane", a.Place.Lane, "group", a.Place.Name,
 		"revision", a.Revision, "admission", d.Admission)
-	return c.write(ctx, d)
+	return c.write(ctx, offer, d)
 }
 
 func (c *carrying) refresh(ctx context.Context, a rollout.Refresh) error {
 	w := c.memory.readings[a.Cluster].work
-	d := c.question.deployment(c.facts, a.Cluster, w.ID)
+	offer := &c.question.desired
+	if offer.matches[a.Cluster] == nil {
+		return outcome.Terminal(fmt.Errorf("cluster %s: planned without options", a.Cluster))
+	}
+	d := offer.deployment(c.facts, a.Cluster, w.ID)
 	d.Revision, d.Admission = w.Revision, w.Admission
 	d.Place, d.MinSuccessTime, d.Stamps = a.Place, a.MinSuccessTime, a.Stamps
 	ctrl.LoggerFrom(ctx).Info("Refreshing work", "cluster", a.Cluster, "admission", d.Admission)
-	return c.write(ctx, d)
+	return c.write(ctx, offer, d)
 }
 
 // write creates a work or updates the one that the plan has seen.
-func (c *carrying) write(ctx context.Context, d work.Deployment) error {
-	if _, ok := c.question.matches[d.Cluster]; !ok {
-		return outcome.Terminal(fmt.Errorf("cluster %s: planned without options", d.Cluster))
-	}
+func (c *carrying) write(ctx context.Context, o *offer, d work.Deployment) error {
 	if cluster.AddOnState(c.facts.addOns[d.Cluster]) == rollout.AddOnDeleting {
 		return nil
 	}
 	d.AddOnReady = cluster.ReadyToken(c.facts.addOns[d.Cluster])
 	w, err := work.Build(d)
-	if errors.Is(err, work.ErrTooLarge) {
+	if errors.Is(err, work.ErrTooLarge) && o == &c.question.desired {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.memory.tooLarge = &refusal{key: c.question.packed.key, text: err.Error()}
+		c.memory.tooLarge = &refusal{key: o.key, text: err.Error()}
 		return outcome.Wait(time.Millisecond, "%s", err.Error())
 	}
 	if err != nil {

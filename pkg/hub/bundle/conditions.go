@@ -12,9 +12,6 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 )
 
-// reasonNotPinned of the condition Pinned.
-const reasonNotPinned = "NotPinned"
-
 // rolloutConditions are the conditions that go with a new status after a plan. before
 // are those that stand, for their transition times.
 func rolloutConditions(s *v1alpha1.RolloutStatus, before []metav1.Condition, f *facts, q *question, plan *rollout.Result) []metav1.Condition {
@@ -45,12 +42,8 @@ func rolloutConditions(s *v1alpha1.RolloutStatus, before []metav1.Condition, f *
 	} else {
 		set(v1alpha1.RolloutHeld, false, "NotHeld", "nothing holds the rollout or one of its lanes")
 	}
-	if q.input.Pinned {
-		set(v1alpha1.RolloutPinned, true, v1alpha1.RolloutPinned, fmt.Sprintf(
-			"spec.revision pins revision %s; the bundle's own is %s", s.Revision, s.BundleRevision))
-	} else {
-		set(v1alpha1.RolloutPinned, false, reasonNotPinned, "the bundle's own revision is rolled out")
-	}
+	pinned, why, message := pinnedCondition(f, s.BundleRevision)
+	set(v1alpha1.RolloutPinned, pinned, why, message)
 	if lane, why := inconsistent(f); lane != "" {
 		set(v1alpha1.RolloutPlacementConsistent, false, string(rollout.PlacementInconsistent),
 			fmt.Sprintf("Placement %s: %s", lane, why))

@@ -41,7 +41,7 @@ func (c *carrying) confirmation(ctx context.Context, removes []rollout.Remove) *
 			continue
 		}
 		for _, same := range []func(context.Context) error{
-			check.bundle, check.reach, check.groups, check.policies, check.placements,
+			check.bundle, check.rollout, check.reach, check.groups, check.policies, check.placements,
 		} {
 			if check.selection = same(ctx); check.selection != nil {
 				break
@@ -88,6 +88,20 @@ func (c *confirmation) bundle(ctx context.Context) error {
 	believed := c.facts.bundle
 	if live.UID != believed.UID || identityOf(live) != identityOf(believed) {
 		return changed("Bundle %s", c.facts.key())
+	}
+	return nil
+}
+
+// rollout confirms that nobody has paused, pinned or taken back a confirmation. What a
+// pin names cannot change: it has its hash.
+func (c *confirmation) rollout(ctx context.Context) error {
+	live := &v1alpha1.Rollout{}
+	if err := c.Live.Get(ctx, c.facts.key(), live); err != nil {
+		return fmt.Errorf("get Rollout %s live: %w", c.facts.key(), err)
+	}
+	believed := c.facts.rollout
+	if live.UID != believed.UID || live.Generation != believed.Generation {
+		return changed("spec of Rollout %s", c.facts.key())
 	}
 	return nil
 }

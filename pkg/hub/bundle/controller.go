@@ -48,6 +48,8 @@ type Reconciler struct {
 	Clock        clock.PassiveClock
 	// RemovalGrace is handed to the planner.
 	RemovalGrace time.Duration
+	// RevisionLimit is how many revisions of a bundle are kept, but for those in use.
+	RevisionLimit int
 	// Events are told of what happens to a Rollout, Metrics of everything.
 	Events  events.EventRecorder
 	Metrics *Metrics
@@ -76,18 +78,19 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if err := r.gatherOwn(ctx, f); err != nil {
 		return 0, err
 	}
-	if !m.sawOwnWrites(f.works, f.rollout, f.now) {
+	if !m.sawOwnWrites(f) {
 		return cacheDelay, nil
+	}
+	if err := r.readPin(ctx, f, m); err != nil {
+		return 0, err
 	}
 	if err := r.gather(ctx, f); err != nil {
 		return 0, err
 	}
 	q := r.ask(f, m)
-	need := ""
-	if q.packed.err == nil && !q.packed.inline() {
-		need = q.packed.name
-	}
-	r.Contents.Need(key, need)
+	r.offerCompleted(ctx, f, q, m)
+	m.forgetEditions(f.pin(), q.input.Record.CompletedRevision)
+	r.Contents.Need(key, q.contents(f)...)
 	plan := r.plan(ctx, f, q, m)
 	m.absent = plan.Absent
 	if err := r.ensureRollout(ctx, f, m); err != nil {
@@ -96,12 +99,24 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if !settling(f, plan) {
 		r.Metrics.count(key, plan, q.matched, f.now)
 	}
-	// What a plan admits rests on its record, and so the record goes first.
+	q.unkept = r.keep(ctx, f, q, m)
+	err = errors.Join(q.unkept, r.retain(ctx, f, q, m, plan))
+	recheck, carryErr := r.carryThrough(ctx, f, q, m, plan)
+	if f.pinTrouble != "" {
+		// What is missing may come back, and nobody tells.
+		recheck = outcome.Sooner(recheck, editionRetry)
+	}
+	return recheck, errors.Join(err, carryErr)
+}
+
+// carryThrough records the plan, carries it out and shows it.
+func (r *Reconciler) carryThrough(ctx context.Context, f *facts, q *question, m *memory, plan *rollout.Result) (time.Duration, error) {
+	// What a plan admits and removes rests on its record, and so the record goes first.
 	rolloutDue, recorded, err := r.writeRollout(ctx, f, q, m, plan)
 	if err != nil {
 		return plan.RecheckAfter, err
 	}
-	if !recorded && len(plan.Admit) > 0 {
+	if !recorded && len(plan.Admit)+len(plan.Remove) > 0 {
 		return rolloutDue, nil
 	}
 	err = r.carryOut(ctx, f, q, m, plan)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -51,6 +52,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, workers int, nudges *Nud
 		}).
 		For(&fleet.Bundle{}, builder.WithPredicates(people)).
 		Watches(&v1alpha1.Rollout{}, &handler.EnqueueRequestForObject{}).
+		Watches(&appsv1.ControllerRevision{}, batched{}).
 		Watches(&workv1.ManifestWork{}, batched{}).
 		Watches(&v1alpha1.RolloutPolicy{}, r.mapped(ofNamespace), builder.WithPredicates(people)).
 		Watches(&fleet.ClusterGroup{}, r.mapped(ofNamespace), builder.WithPredicates(people)).
@@ -64,8 +66,9 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, workers int, nudges *Nud
 		Complete(r)
 }
 
-// batched enqueues the bundle of a work, of the bundles that are gone too: that is
-// how the works of one are found that was deleted while no manager was running.
+// batched enqueues the bundle of a work or of a revision, of the bundles that are gone
+// too: that is how the works of one are found that was deleted while no manager was
+// running.
 type batched struct{}
 
 func (batched) enqueue(o client.Object, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {

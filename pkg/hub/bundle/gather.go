@@ -7,6 +7,7 @@ import (
 	"time"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,18 +25,22 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/work"
 )
 
-// IndexBundle finds ManifestWorks by the "namespace/name" of their bundle.
+// IndexBundle finds ManifestWorks and ControllerRevisions by the "namespace/name" of
+// their bundle.
 const IndexBundle = "bundle.bundle"
 
 // AddIndexes adds the indexes of this package.
 func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	if err := indexer.IndexField(ctx, &workv1.ManifestWork{}, IndexBundle, func(o client.Object) []string {
+	of := func(o client.Object) []string {
 		if bundle := o.GetAnnotations()[v1alpha1.AnnotationBundle]; bundle != "" {
 			return []string{bundle}
 		}
 		return nil
-	}); err != nil {
-		return fmt.Errorf("index ManifestWorks: %w", err)
+	}
+	for _, kind := range []client.Object{&workv1.ManifestWork{}, &appsv1.ControllerRevision{}} {
+		if err := indexer.IndexField(ctx, kind, IndexBundle, of); err != nil {
+			return fmt.Errorf("index %T: %w", kind, err)
+		}
 	}
 	return nil
 }
@@ -56,6 +61,12 @@ type facts struct {
 	unreadable string
 	// rollout is nil before it was created.
 	rollout *v1alpha1.Rollout
+	// revisions that are kept, the oldest number first, as revision.Strip leaves them.
+	revisions []*appsv1.ControllerRevision
+	// pinned is the edition that the Rollout pins; nil if it pins none, or one that
+	// cannot be used, as pinTrouble says.
+	pinned     *edition
+	pinTrouble string
 	// clusters that the namespace reaches, and those that have a work.
 	clusters map[string]*clusterv1.ManagedCluster
 	// reached are the names of the former.
@@ -71,10 +82,12 @@ func (f *facts) key() types.NamespacedName { return client.ObjectKeyFromObject(f
 
 // gatherOwn reads what this controller writes itself.
 func (r *Reconciler) gatherOwn(ctx context.Context, f *facts) error {
-	if err := r.readWorks(ctx, f); err != nil {
-		return err
+	for _, read := range []func(context.Context, *facts) error{r.readWorks, r.readRollout, r.readRevisions} {
+		if err := read(ctx, f); err != nil {
+			return err
+		}
 	}
-	return r.readRollout(ctx, f)
+	return nil
 }
 
 // gather reads the rest.
@@ -165,11 +178,16 @@ func (r *Reconciler) readAddOn(ctx context.Context, f *facts) error {
 	default:
 		f.addOn = addOn
 	}
-	f.source = rollout.ResolveSource(rollout.SourceInput{
-		Bundle: f.bundle, NamespaceLabels: f.namespace, Policies: f.policies, Unreadable: unreadable(f.policies),
-		AddOn: f.addOn, OwnTargets: target.HasOwnTargets(f.bundle, f.groups),
-	})
+	f.source = f.resolve(f.inForce())
 	return nil
+}
+
+// resolve finds where the lanes of an edition come from.
+func (f *facts) resolve(b *fleet.Bundle) rollout.Source {
+	return rollout.ResolveSource(rollout.SourceInput{
+		Bundle: b, NamespaceLabels: f.namespace, Policies: f.policies, Unreadable: unreadable(f.policies),
+		AddOn: f.addOn, OwnTargets: target.HasOwnTargets(b, f.groups),
+	})
 }
 
 // unreadable are the policies that Go cannot read, with why.

@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	workv1 "open-cluster-management.io/api/work/v1"
 
-	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/hub/outcome"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 	"open-cluster-management.io/fleet-addon/pkg/work"
@@ -28,10 +27,16 @@ const (
 type memory struct {
 	// absent is Result.Absent of the last plan.
 	absent map[string]time.Time
-	// packed is the bundle's content, for one generation.
-	packed *packed
-	// rendered ids by cluster.
-	rendered map[string]rendered
+	// own is the bundle's own edition, for one generation and without the bundle.
+	own *edition
+	// editions that were read from what is kept, by revision, as long as they are used.
+	editions map[string]*loaded
+	// rendered ids by cluster, of what is rolled out and of the last completed revision.
+	rendered, completed map[string]rendered
+	// told is what was logged last of the completed revision.
+	told string
+	// valuesOf is the ControllerRevision whose values are known to be there.
+	valuesOf types.UID
 	// readings of works by cluster.
 	readings map[string]reading
 	// tooLarge says why a work of this content and generation cannot be built.
@@ -43,9 +48,10 @@ type memory struct {
 	// leases that were read live, by cluster.
 	leases map[string]lease
 
-	works   ownWrites
-	rollout ownWrites
-	bundle  ownWrites
+	works     ownWrites
+	rollout   ownWrites
+	revisions ownWrites
+	bundle    ownWrites
 
 	rolloutWrittenAt, bundleWrittenAt time.Time
 }
@@ -66,7 +72,7 @@ type lease struct {
 
 // refusal is an answer that only a new generation of the bundle can change.
 type refusal struct {
-	key  generation
+	key  editionKey
 	text string
 }
 
@@ -116,22 +122,30 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// sawOwnWrites tells whether works and rollout show all that was written. After
-// that the plan can be made again without deciding anything twice.
-func (m *memory) sawOwnWrites(works map[string]*workv1.ManifestWork, ro *v1alpha1.Rollout, now time.Time) bool {
+// sawOwnWrites tells whether the facts show all that was written. After that the plan
+// can be made again without deciding anything twice.
+func (m *memory) sawOwnWrites(f *facts) bool {
 	sawWorks := m.works.seen(func(cluster string) string {
-		if w := works[cluster]; w != nil {
+		if w := f.works[cluster]; w != nil {
 			return w.ResourceVersion
 		}
 		return ""
-	}, now)
+	}, f.now)
 	sawRollout := m.rollout.seen(func(string) string {
-		if ro != nil {
-			return ro.ResourceVersion
+		if f.rollout != nil {
+			return f.rollout.ResourceVersion
 		}
 		return ""
-	}, now)
-	return sawWorks && sawRollout
+	}, f.now)
+	sawRevisions := m.revisions.seen(func(name string) string {
+		for _, cr := range f.revisions {
+			if cr.Name == name {
+				return cr.ResourceVersion
+			}
+		}
+		return ""
+	}, f.now)
+	return sawWorks && sawRollout && sawRevisions
 }
 
 // read reads the works, those only that changed since they were read last.

@@ -27,7 +27,6 @@ const maxErrors = 3
 
 // packed is a bundle's content, or why it has none.
 type packed struct {
-	key  generation
 	name string
 	gz   []byte
 	sum  string
@@ -45,14 +44,10 @@ func (p *packed) source() v1alpha1.ContentSource {
 
 func (p *packed) inline() bool { return len(p.gz) <= hubcontent.MaxInline }
 
-func pack(b *fleet.Bundle, m *memory) *packed {
-	key := generation{b.UID, b.Generation}
-	if m.packed == nil || m.packed.key != key {
-		p := &packed{key: key}
-		p.name, p.gz, p.sum, p.err = content.Pack(b.Spec.Resources)
-		m.packed = p
-	}
-	return m.packed
+func pack(resources []fleet.BundleResource) *packed {
+	p := &packed{}
+	p.name, p.gz, p.sum, p.err = content.Pack(resources)
+	return p
 }
 
 // rendered is what a bundle comes to on one cluster, and what it was made from.
@@ -64,7 +59,7 @@ type rendered struct {
 
 // renderKey is all that an id and a shape depend on.
 type renderKey struct {
-	bundle         generation
+	edition        editionKey
 	rule           int
 	cluster        uint64
 	agentNamespace string
@@ -72,26 +67,47 @@ type renderKey struct {
 
 // question is what is asked of the planner, with what is needed to carry out its answer.
 type question struct {
-	input  rollout.Input
+	input rollout.Input
+	// packed are the files that the bundle has now.
 	packed *packed
+	// own is what the bundle says now; keepable is true if it can be deployed.
+	own      *edition
+	keepable bool
+	// unkept says why the bundle's own edition could not be written down.
+	unkept error
+	// desired is what is rolled out: the bundle's own edition, or the pinned one.
+	desired offer
+	// completed is what newcomers to closed groups run meanwhile; without an edition
+	// where nobody can or need.
+	completed offer
 	// matched is false while nobody can tell which clusters the bundle selects.
 	matched bool
-	// matches by cluster.
-	matches map[string]*target.Match
+	// partitions has the manual partition of each cluster that is in one.
+	partitions map[string]int
 }
 
 // ask makes the planner's input of the facts.
 func (r *Reconciler) ask(f *facts, m *memory) *question {
-	q := &question{packed: pack(f.bundle, m), matches: make(map[string]*target.Match, len(f.reached))}
+	q := &question{own: ownEdition(f.bundle, m)}
+	q.packed, q.desired.edition = q.own.packed, q.own
+	if f.pinned != nil {
+		q.desired.edition = f.pinned
+	}
 	q.input = rollout.Input{
-		Bundle:       f.key().String(),
-		Revision:     target.Revision(f.bundle, q.packed.name),
-		Source:       f.source,
-		Pauses:       pauses(f),
-		Views:        f.views,
-		Record:       recordOf(f.rollout),
-		Absent:       m.absent,
-		RemovalGrace: r.RemovalGrace,
+		Bundle:        f.key().String(),
+		Revision:      q.desired.revision,
+		Pinned:        f.pinned != nil,
+		Source:        f.source,
+		Pauses:        pauses(f),
+		Views:         f.views,
+		Confirmations: confirmed(f.rollout),
+		Record:        recordOf(f.rollout),
+		Absent:        m.absent,
+		RemovalGrace:  r.RemovalGrace,
+	}
+	if (f.pinTrouble != "" || lenient.Unreadable(f.bundle) != "") && q.input.Record.Revision != "" {
+		// Nobody knows what is wanted: what was rolled out stands.
+		q.input.Revision = q.input.Record.Revision
 	}
 	q.check(f)
 	if len(q.input.Blocks) == 0 {
@@ -124,17 +140,12 @@ func (q *question) check(f *facts) {
 		q.block(rollout.BundleInvalid, why)
 		return
 	}
-	if errs := target.Validate(f.bundle); len(errs) > 0 {
-		q.block(rollout.BundleInvalid, sentenceOf(errs))
+	q.keepable = !f.leaving && len(q.own.faults) == 0
+	if f.pinTrouble != "" {
+		q.block(rollout.RevisionNotFound, f.pinTrouble)
 	}
-	switch p := q.packed; {
-	case errors.Is(p.err, content.ErrTooLarge):
-		q.block(rollout.TooLarge, fmt.Sprintf("spec.resources: %v", p.err))
-	case p.err != nil:
-		q.block(rollout.BundleInvalid, fmt.Sprintf("spec.resources: %v", p.err))
-	case len(p.gz) > hubcontent.MaxStored:
-		q.block(rollout.TooLarge, fmt.Sprintf(
-			"spec.resources: %d bytes compressed, at most %d fit into an object; split the bundle", len(p.gz), hubcontent.MaxStored))
+	for _, fault := range q.desired.faults {
+		q.block(fault.Reason, fault.Sentence)
 	}
 	if f.unreadable != "" {
 		q.block(rollout.BindingMissing, f.unreadable)
@@ -160,33 +171,19 @@ func sentenceOf(errs field.ErrorList) string {
 	return strings.Join(texts, "; ")
 }
 
-// match finds the clusters that the bundle selects. Which of the decided ones
-// count with implicit targets is the planner's to say.
+// match finds the clusters that the bundle selects, and their partitions.
 func (q *question) match(f *facts) {
 	clusters := make([]target.Cluster, 0, len(f.reached))
 	for name := range f.reached {
-		c := f.clusters[name]
-		clusters = append(clusters, target.Cluster{Name: name, Labels: c.Labels, Annotations: c.Annotations})
+		clusters = append(clusters, f.targetCluster(name))
 	}
-	if f.source.ImplicitTargets {
-		for _, c := range clusters {
-			match := target.OptionsFor(f.bundle, c)
-			q.matches[c.Name] = &match
-		}
-		q.matched = true
-		return
-	}
-	matches, err := target.Select(f.bundle, f.groups, clusters)
+	matches, err := match(f, q.desired.edition, f.source.ImplicitTargets, clusters)
 	if err != nil {
 		q.block(rollout.BundleInvalid, err.Error())
 		return
 	}
-	for i := range matches {
-		if !matches[i].DoNotDeploy {
-			q.matches[matches[i].Cluster] = &matches[i]
-		}
-	}
-	q.matched = true
+	q.desired.matches, q.matched = matches, true
+	q.manualPartitions(f)
 }
 
 // block adds a reason why nothing is planned; the first of a kind is the one to tell.
@@ -203,7 +200,7 @@ func (q *question) block(reason rollout.Reason, sentence string) {
 func (q *question) render(f *facts, m *memory) {
 	m.read(f.works)
 	old := m.rendered
-	m.rendered = make(map[string]rendered, len(q.matches))
+	m.rendered = make(map[string]rendered, len(q.desired.matches))
 	names := slices.AppendSeq(make([]string, 0, len(f.clusters)), maps.Keys(f.clusters))
 	for name := range f.works {
 		if f.clusters[name] == nil {
@@ -213,21 +210,14 @@ func (q *question) render(f *facts, m *memory) {
 	// The first of several errors has to be the same one in each plan.
 	slices.Sort(names)
 	q.input.Clusters = make([]rollout.Cluster, 0, len(names))
-	if m.tooLarge != nil && m.tooLarge.key == q.packed.key {
+	if m.tooLarge != nil && m.tooLarge.key == q.desired.key {
 		q.block(rollout.TooLarge, m.tooLarge.text)
 	}
 	for _, name := range names {
 		c := q.clusterOf(f, m, name)
-		if match, ok := q.matches[name]; ok {
+		if q.desired.matches[name] != nil {
 			c.Selected = true
-			from := renderKey{
-				bundle: q.packed.key, rule: match.Rule,
-				cluster: fingerprint(f.clusters[name]), agentNamespace: f.agentNamespace(name),
-			}
-			made, ok := old[name]
-			if !ok || made.from != from {
-				made = q.renderOne(f, name, match, from)
-			}
+			made := q.desired.render(f, name, old)
 			m.rendered[name] = made
 			c.DesiredID, c.DesiredShape = made.id, made.shape
 			switch {
@@ -239,18 +229,6 @@ func (q *question) render(f *facts, m *memory) {
 		}
 		q.input.Clusters = append(q.input.Clusters, c)
 	}
-}
-
-func (q *question) renderOne(f *facts, name string, match *target.Match, from renderKey) rendered {
-	made := rendered{from: from, err: match.Err}
-	if made.err != nil {
-		return made
-	}
-	if made.id, made.err = target.DeploymentID(q.packed.name, match.Options); made.err != nil {
-		return made
-	}
-	made.shape, made.err = work.Shape(q.deployment(f, name, made.id))
-	return made
 }
 
 // agentNamespace is where the agent of a cluster runs. While its add-on is missing, or
@@ -266,19 +244,6 @@ func (f *facts) agentNamespace(name string) string {
 	return cluster.AgentNamespace(addOn)
 }
 
-// deployment of the bundle on a cluster, without what an admission adds.
-func (q *question) deployment(f *facts, name, id string) work.Deployment {
-	return work.Deployment{
-		Bundle:         f.key(),
-		Cluster:        name,
-		AgentNamespace: f.agentNamespace(name),
-		ID:             id,
-		Content:        q.packed.source(),
-		Options:        q.matches[name].Options,
-		Paused:         f.bundle.Spec.Paused,
-	}
-}
-
 func (q *question) clusterOf(f *facts, m *memory, name string) rollout.Cluster {
 	mc := f.clusters[name]
 	c := rollout.Cluster{
@@ -287,6 +252,7 @@ func (q *question) clusterOf(f *facts, m *memory, name string) rollout.Cluster {
 		Unreachable: cluster.Unreachable(mc),
 		AddOn:       cluster.AddOnState(f.addOns[name]),
 		Unwritten:   m.unwritten[name],
+		Partition:   q.partitions[name],
 	}
 	if mc != nil {
 		c.Created = mc.CreationTimestamp.Time

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/hub/lenient"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 )
 
@@ -16,7 +17,7 @@ const unmatched = "(unmatched)"
 func rolloutStatus(before v1alpha1.RolloutStatus, generation int64, f *facts, q *question, plan *rollout.Result) v1alpha1.RolloutStatus {
 	s := v1alpha1.RolloutStatus{
 		ObservedGeneration: generation,
-		BundleRevision:     bundleRevision(&before, q),
+		BundleRevision:     bundleRevision(&before, f, q),
 		Source:             f.source.Name,
 		Reason:             string(plan.Reason),
 		Message:            cut(plan.Sentence),
@@ -38,13 +39,13 @@ func rolloutStatus(before v1alpha1.RolloutStatus, generation int64, f *facts, q 
 	return s
 }
 
-// bundleRevision is what the bundle itself says. While another one is pinned it is
-// what it was.
-func bundleRevision(before *v1alpha1.RolloutStatus, q *question) string {
-	if q.input.Pinned {
+// bundleRevision is what the bundle itself says. While it cannot be read it is what it
+// was.
+func bundleRevision(before *v1alpha1.RolloutStatus, f *facts, q *question) string {
+	if q.own == nil || lenient.Unreadable(f.bundle) != "" {
 		return before.BundleRevision
 	}
-	return q.input.Revision
+	return q.own.revision
 }
 
 // lanesOf shows the lanes with their groups. What they say and name is bounded over

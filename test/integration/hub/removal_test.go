@@ -132,7 +132,7 @@ var _ = Describe("Removal", func() {
 	})
 
 	It("collects content that nothing needs any more", func() {
-		startManager(func(o *hub.Options) { o.ContentGrace = 2 * time.Second })
+		startManager(func(o *hub.Options) { o.ContentGrace, o.RevisionLimit = 2*time.Second, 1 })
 		b := w.bundle()
 		b.Spec.Resources = []fleet.BundleResource{{Name: "noise.txt", Content: noise(32 << 10)}}
 		Expect(k8s.Create(bg, b)).To(Succeed())
