@@ -1,9 +1,6 @@
 package rollout
 
-import (
-	"fmt"
-	"time"
-)
+import "fmt"
 
 // clusterGates keep a Pending cluster from its desired id. They are asked in this
 // order and the first one that blocks is the one to tell.
@@ -19,7 +16,7 @@ var clusterGates = []func(*planner, *member) (Reason, string, bool){
 	placeUnsettled,
 }
 
-func rolloutHeld(p *planner, _ *member) (Reason, string, bool) { return holds(p.out.Hold) }
+func rolloutHeld(p *planner, _ *member) (Reason, string, bool) { return holds(p.held) }
 
 func keptAsItIs(_ *planner, m *member) (Reason, string, bool) { return holds(m.kept) }
 
@@ -96,30 +93,40 @@ func holds(h *Hold) (Reason, string, bool) {
 // limits are asked, in this order, of a cluster that no gate keeps back. They count
 // what the plan has admitted before: take adds to their counts.
 var limits = []func(*planner, *member) (Reason, string, bool){
+	groupConcurrency,
+	queueConcurrency,
 	fleetLimits,
 }
 
 // take counts a cluster that is admitted in the limits that follow.
 func (p *planner) take(m *member) {
+	p.taken++
 	m.group.next = append(m.group.next, m)
 	m.group.budget.takes(m)
-}
-
-// queue is the order in which a lane's members ask for slots.
-func (l *lane) queue() []*member {
-	var out []*member
-	for _, g := range l.groups {
-		out = append(out, g.members...)
+	if m.inFlight() {
+		return
 	}
-	return out
+	m.group.flight.take(m)
+	if m.group.queued() {
+		m.lane.flight.take(m)
+	}
 }
 
-// act decides on the actions, lane by lane.
+// act decides on the actions, lane by lane. Works that could not be written last time
+// come after all others: a hundred of them would fill every chunk.
 func (p *planner) act() {
+	var unwritten []*member
 	for _, l := range p.lanes {
-		for _, m := range l.queue() {
+		for _, m := range p.queue(l) {
+			if m.Unwritten != "" && m.state == Pending {
+				unwritten = append(unwritten, m)
+				continue
+			}
 			p.actOn(m)
 		}
+	}
+	for _, m := range unwritten {
+		p.actOn(m)
 	}
 	for i := range p.members {
 		m := &p.members[i]
@@ -132,51 +139,58 @@ func (p *planner) act() {
 
 // actOn admits a cluster, refreshes it, or says what it waits for.
 func (p *planner) actOn(m *member) {
-	if m.state != Pending {
+	newcomer := p.newcomer(m)
+	if m.state != Pending && !newcomer {
 		p.refresh(m)
 		return
 	}
-	for _, gate := range clusterGates {
-		if reason, sentence, blocked := gate(p, m); blocked {
-			m.why = Hold{reason, sentence}
-			return
-		}
+	why, blocked := p.ask(clusterGates, m)
+	if !blocked {
+		why, blocked = p.ask(limits, m)
+	} else if newcomer {
+		_, blocked = p.ask(limits, m)
 	}
-	for _, limit := range limits {
-		if reason, sentence, blocked := limit(p, m); blocked {
-			m.why = Hold{reason, sentence}
-			return
-		}
+	switch {
+	case blocked:
+	case m.desired == "" && !newcomer:
+		why, blocked = Hold{RenderFailed, "no deployment id was rendered for the cluster"}, true
+	case p.taken == chunk && !newcomer:
+		why, blocked = Hold{InProgress, fmt.Sprintf("admitted with the next %d clusters", chunk)}, true
+	case p.taken == chunk:
+		blocked = true
 	}
-	if m.desired == "" {
-		m.why = Hold{RenderFailed, "no deployment id was rendered for the cluster"}
-		return
+	if m.state == Pending {
+		m.why = why
 	}
-	if len(p.out.Admit) == chunk {
-		m.why = Hold{InProgress, fmt.Sprintf("admitted with the next %d clusters", chunk)}
-		return
+	if !blocked {
+		p.admit(m, newcomer)
 	}
-	m.why = Hold{InProgress, "admitted now"}
-	if m.Unwritten != "" {
-		m.why = Hold{WorkRefused, short("the hub could not write the ManifestWork and tries again: " + m.Unwritten)}
-	}
-	m.acted = true
-	p.take(m)
-	p.out.Admit = append(p.out.Admit, Admit{
-		Cluster: m.Name, Place: m.group.place(), ID: m.desired, Revision: p.in.Revision,
-		MinSuccessTime: m.lane.soak(), Stamps: Stamps{AdmittedAt: p.now, MemberSince: p.memberSince(m)},
-	})
 }
 
-// memberSince is when the cluster came into its lane.
-func (p *planner) memberSince(m *member) time.Time {
-	switch w := m.Work; {
-	case w != nil && w.Place.Lane == m.lane.Name && !w.Stamps.MemberSince.IsZero():
-		return w.Stamps.MemberSince
-	case w != nil:
-		return p.now
+// admit takes a cluster, a newcomer to the last completed revision.
+func (p *planner) admit(m *member, newcomer bool) {
+	p.take(m)
+	if p.paused != nil {
+		m.why = *p.paused
+		return
 	}
-	return latest(m.Created, m.joined)
+	id, revision := m.desired, p.in.Revision
+	switch {
+	case newcomer:
+		id, revision = m.CompletedID, p.in.Record.CompletedRevision
+		if m.state == Pending {
+			m.why.Sentence += "; until then it runs the last completed revision " + revision
+		}
+	case m.Unwritten != "":
+		m.why = Hold{WorkRefused, short("the hub could not write the ManifestWork and tries again: " + m.Unwritten)}
+	default:
+		m.why = Hold{InProgress, "admitted now"}
+	}
+	m.acted = true
+	p.out.Admit = append(p.out.Admit, Admit{
+		Cluster: m.Name, Place: m.group.place(), ID: id, Revision: revision,
+		MinSuccessTime: m.group.minSuccess, Stamps: Stamps{AdmittedAt: p.now, MemberSince: p.came(m)},
+	})
 }
 
 // refresh writes an admitted cluster's work anew where it differs in anything but
@@ -191,14 +205,14 @@ func (p *planner) refresh(m *member) {
 	}
 	m.acted = true
 	p.out.Refresh = append(p.out.Refresh, Refresh{
-		Cluster: m.Name, Place: m.group.place(), MinSuccessTime: m.lane.soak(), Stamps: stamps,
+		Cluster: m.Name, Place: m.group.place(), MinSuccessTime: m.group.minSuccess, Stamps: stamps,
 	})
 }
 
 // differs tells whether the work was written for another shape, soak or place.
 func (p *planner) differs(m *member) bool {
 	w := m.Work
-	return w.Shape != m.DesiredShape || w.MinSuccessTime != m.lane.soak() || w.Place != m.group.place()
+	return w.Shape != m.DesiredShape || w.MinSuccessTime != m.group.minSuccess || w.Place != m.group.place()
 }
 
 // refreshable tells whether the cluster has the desired id and nothing about it is

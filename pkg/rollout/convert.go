@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -50,7 +51,7 @@ func ocmMandatory(in []v1alpha1.MandatoryDecisionGroup) clusterv1alpha1.Mandator
 
 // checkQueue refuses a queue of no clusters; the number 0 is an unset one in OCM's type.
 func checkQueue(in *v1alpha1.RolloutStrategy, path *field.Path) field.ErrorList {
-	if in.Progressive == nil || in.Progressive.MaxConcurrency == nil || len(checkLimit(*in.Progressive.MaxConcurrency, 0, path)) > 0 {
+	if in.Progressive == nil || in.Progressive.MaxConcurrency == nil || *in.Progressive.MaxConcurrency != (intstr.IntOrString{}) {
 		return nil
 	}
 	return checkLimit(*in.Progressive.MaxConcurrency, 1, path.Child("progressive", "maxConcurrency"))

@@ -41,8 +41,7 @@ func (l *lane) sortGroups() {
 	})
 }
 
-// gate computes which groups pass, are open or breached. A group is open only while
-// every earlier one passes now.
+// gate computes which groups pass, are open or breached.
 func (p *planner) gate() {
 	for _, l := range p.lanes {
 		if l.Partitions != nil {
@@ -54,60 +53,107 @@ func (p *planner) gate() {
 			if len(p.lanes) > 1 {
 				g.label = l.Name + "/" + g.label
 			}
-			g.open = l.Strategy.Type == All || l.current == nil
+			g.open = l.opens(g)
 			g.count()
+			l.size += g.size
 			if l.current == nil && !g.passed {
 				l.current = g
 			}
-			if g.failures > g.max && l.breached == nil {
+			if g.over && l.breached == nil {
 				l.breached = g
 			}
 		}
+		if l.Strategy.Type == Progressive {
+			l.judgeQueue()
+		}
+		l.limitFlight()
 		l.explain()
 	}
 	p.budgets()
 }
 
-// count judges a group by its members. Who has not to be waited for, such as a
-// cluster that joined late, would be left out here.
-func (g *group) count() {
-	g.max = g.maxFailures()
-	for _, m := range g.members {
-		g.counts.add(m.state)
-		switch {
-		case m.state.Failure() && (g.open || m.RenderError == ""):
-			g.failing = append(g.failing, m)
-		case !m.state.Settled():
-			g.holding = append(g.holding, m)
-		}
-		g.endless = g.endless || (m.state == Progressing && m.until.IsZero())
-		if !m.until.IsZero() {
-			if g.nextAt.IsZero() || m.until.Before(g.nextAt) {
-				g.nextAt = m.until
-			}
-			switch {
-			case m.state == Soaking && !m.overdue:
-				g.soaksTo = latest(g.soaksTo, m.until)
-			case m.state == Progressing:
-				g.failsAt = latest(g.failsAt, m.until)
-			}
-		}
+// opens tells whether the next group is open: all at once with All, the queue of
+// Progressive while every mandatory group passes now, any other group while every
+// earlier one does.
+func (l *lane) opens(g *group) bool {
+	if l.Strategy.Type == All || l.current == nil {
+		return true
 	}
-	g.failures = len(g.failing)
-	g.passed = len(g.holding) == 0 && g.failures <= g.max
+	return g.queued() && !l.current.mandatory
 }
 
-// maxFailures in clusters: a percentage is rounded up, and more than the group has
-// tolerates all of them.
-func (g *group) maxFailures() int {
-	size := len(g.members)
-	switch s := g.lane.Strategy; {
-	case s.Type == All:
-		return size
-	case g.mandatory:
-		return 0
-	default:
-		return min(size, scaleUp(s.MaxFailures, size))
+// count judges a group by its members. Nobody waits for late joiners, but their
+// failures count.
+func (g *group) count() {
+	for _, m := range g.members {
+		g.counts.add(m.state)
+		if m.inFlight() {
+			g.flight.add(m)
+			if g.queued() {
+				g.lane.flight.add(m)
+			}
+		}
+		failed := m.state.Failure() && (g.open || m.RenderError == "")
+		if failed {
+			g.failing = append(g.failing, m)
+		}
+		switch {
+		case m.late:
+			g.late++
+			if !m.state.Settled() {
+				g.lagging = append(g.lagging, m)
+			}
+		case !failed && !m.state.Settled():
+			g.holding = append(g.holding, m)
+		}
+		g.times(m)
+	}
+	g.size = len(g.members) - g.late
+	g.failures, g.max = len(g.failing), g.maxFailures()
+	g.over = g.failures > g.max
+	g.passed = len(g.holding) == 0 && !g.over
+}
+
+// times notes when soaks and deadlines of those end that the group waits for.
+func (g *group) times(m *member) {
+	g.endless = g.endless || (m.state == Progressing && m.until.IsZero() && !m.late)
+	if m.until.IsZero() {
+		return
+	}
+	if g.nextAt.IsZero() || m.until.Before(g.nextAt) {
+		g.nextAt = m.until
+	}
+	switch {
+	case m.late:
+	case m.state == Soaking && !m.overdue:
+		g.soaksTo = latest(g.soaksTo, m.until)
+	case m.state == Progressing:
+		g.failsAt = latest(g.failsAt, m.until)
+	}
+}
+
+// judgeQueue counts the failures of the whole lane, which is breached where they are
+// more than the strategy tolerates.
+func (l *lane) judgeQueue() {
+	for _, g := range l.groups {
+		l.failures += g.failures
+		l.failing = append(l.failing, g.failing...)
+	}
+	l.max = tolerated(l.Strategy.MaxFailures, l.size, l.total())
+	l.current, l.breached = nil, nil
+	for _, g := range l.groups {
+		if g.queued() && g.tolerates == nil {
+			g.max = l.max
+		}
+		if l.failures > l.max && g.failures > 0 {
+			g.over, g.passed = true, false
+		}
+		if l.current == nil && !g.passed {
+			l.current = g
+		}
+		if l.breached == nil && g.over {
+			l.breached = g
+		}
 	}
 }
 
@@ -157,4 +203,13 @@ func (c *Counts) add(s State) {
 	case Recovering:
 		c.Recovering++
 	}
+}
+
+// total counts the lane's members.
+func (l *lane) total() int {
+	n := 0
+	for _, g := range l.groups {
+		n += len(g.members)
+	}
+	return n
 }

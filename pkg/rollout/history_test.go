@@ -44,13 +44,33 @@ func newHistory(choose chooser) *history {
 }
 
 func (h *history) newLane(name string) {
-	types := []StrategyType{ProgressivePerGroup, ProgressivePerGroup, ProgressivePerGroup, All}
-	h.lanes = append(h.lanes, LaneSpec{Name: name, Placement: "app/" + name, Strategy: Strategy{
+	types := []StrategyType{ProgressivePerGroup, ProgressivePerGroup, Progressive, All}
+	s := Strategy{
 		Type:             types[h.choose(len(types), "type")],
 		MinSuccessTime:   []time.Duration{0, 7 * time.Second, 15 * time.Second}[h.choose(3, "soak")],
 		ProgressDeadline: []time.Duration{0, 20 * time.Second}[h.choose(2, "deadline")],
 		MaxFailures:      []intstr.IntOrString{intstr.FromInt32(0), intstr.FromInt32(1), intstr.FromString("50%")}[h.choose(3, "budget")],
-	}})
+	}
+	if s.Type == Progressive {
+		s.QueueConcurrency = h.anyLimit()
+	}
+	s.GroupConcurrency = h.anyLimit()
+	if h.choose(4, "mandatory") == 0 && s.Type != All {
+		s.Mandatory = []MandatoryGroup{{Name: "prod"}}
+	}
+	if h.choose(4, "settings of a group") == 0 {
+		soak, budget := 3*time.Second, intstr.FromInt32(1)
+		s.Groups = map[string]GroupTerms{"stg": {MinSuccessTime: &soak, MaxFailures: &budget, MaxConcurrency: h.anyLimit()}}
+	}
+	h.lanes = append(h.lanes, LaneSpec{Name: name, Placement: "app/" + name, Strategy: s})
+}
+
+func (h *history) anyLimit() *intstr.IntOrString {
+	limits := []intstr.IntOrString{intstr.FromInt32(1), intstr.FromInt32(2), intstr.FromString("50%")}
+	if n := h.choose(5, "limit"); n < len(limits) {
+		return &limits[n]
+	}
+	return nil
 }
 
 func (h *history) join() {
@@ -61,7 +81,15 @@ func (h *history) join() {
 			groups[l.Name] = h.anyGroup()
 		}
 	}
-	c := h.addCluster(fmt.Sprintf("c%02d", h.serial), groups)
+	// Half of the names sort before those that are there.
+	name := fmt.Sprintf("c%02d", h.serial)
+	if h.choose(2, "name") == 0 {
+		name = fmt.Sprintf("b%02d", 99-h.serial)
+	}
+	c := h.addCluster(name, groups)
+	if h.choose(2, "created") == 0 {
+		c.Created = h.now
+	}
 	if h.lanes[0].Partitions != nil {
 		c.Partition = 1 + h.choose(2, "partition")
 	}
@@ -83,13 +111,19 @@ func (h *history) play(n int) error {
 		}
 	}
 	h.heal()
-	for range 42 {
+	// Joins must not starve those that are there.
+	joins := h.choose(4, "joins") == 0
+	for n := range 50 {
 		if err := h.run(10); err != nil {
 			return err
 		}
 		// Somebody confirms what waits, as soon as it does.
 		if len(h.last.Confirm) > 0 {
 			h.confirm()
+			h.dirty = true
+		}
+		if joins && n%5 == 4 && n < 30 {
+			h.join()
 			h.dirty = true
 		}
 	}
@@ -177,7 +211,9 @@ func (h *history) event() {
 
 func (h *history) rarer(c *simCluster) {
 	s := &h.lanes[h.choose(len(h.lanes), "lane")].Strategy
-	switch h.choose(6, "rare event") {
+	switch h.choose(7, "rare event") {
+	case 6:
+		s.GroupConcurrency = h.anyLimit()
 	case 0:
 		s.MinSuccessTime = []time.Duration{0, 7 * time.Second, 15 * time.Second}[h.choose(3, "soak")]
 	case 1:
@@ -200,6 +236,10 @@ func (h *history) heal() {
 	h.dirty = true
 	h.inconsistent, h.gone, h.pauses, h.blocks, h.crashAfter = false, false, nil, nil, 0
 	h.outcomes, h.revision = map[string]outcome{}, "last"
+	for i := range h.lanes {
+		// A mandatory group without clusters holds, and rightly.
+		h.lanes[i].Strategy.Mandatory = nil
+	}
 	for _, c := range h.clusters {
 		if !c.Available {
 			c.AvailableSince += "'"

@@ -8,7 +8,6 @@ var rolloutGates = []func(*planner) (Reason, string, bool){
 	inputUnread,
 	sourceUnusable,
 	sourceChanged,
-	strategyUnsupported,
 	placementMissing,
 	placementInconsistent,
 	placementUnsettled,
@@ -70,15 +69,6 @@ func sourceUnusable(p *planner) (Reason, string, bool) {
 		return "", "", false
 	}
 	return p.in.Source.Hold.Reason, p.in.Source.Hold.Sentence, true
-}
-
-func strategyUnsupported(p *planner) (Reason, string, bool) {
-	for _, l := range p.lanes {
-		if t := l.Strategy.Type; t != All && t != ProgressivePerGroup && l.Partitions == nil {
-			return StrategyInvalid, fmt.Sprintf("lane %s: rollout strategy %q is not supported yet", l.Name, t), true
-		}
-	}
-	return "", "", false
 }
 
 func placementMissing(p *planner) (Reason, string, bool) {

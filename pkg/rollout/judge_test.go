@@ -26,6 +26,9 @@ type judgeOfPlans struct {
 	// lost counts them all, works is the most works ever.
 	removed     map[string]bool
 	lost, works int
+	// revision of the last plan, and when the judge saw it first.
+	revision      string
+	revisionSince time.Time
 }
 
 // sighting is what the judge saw of one cluster.
@@ -45,6 +48,15 @@ type sighting struct {
 	shows   map[string]string
 	since   map[string]time.Time
 	settled map[string]string
+	// inLane is since when each lane has the cluster, without a gap.
+	inLane map[string]time.Time
+	// admission is the present one, admitted when it was first seen; ended is true once
+	// it had success or a terminal error, doneOn the success that was told Done.
+	admission string
+	admitted  time.Time
+	ended     bool
+	doneOn    string
+	doneSoak  time.Duration
 }
 
 func newJudge(s *sim) *judgeOfPlans {
@@ -58,7 +70,7 @@ func (j *judgeOfPlans) watch() {
 	for name, c := range j.s.clusters {
 		v := j.seen[name]
 		if v == nil {
-			v = &sighting{shows: map[string]string{}, since: map[string]time.Time{}, settled: map[string]string{}}
+			v = &sighting{shows: map[string]string{}, since: map[string]time.Time{}, settled: map[string]string{}, inLane: map[string]time.Time{}}
 			j.seen[name] = v
 		}
 		shown := !j.s.hidden[name] && c.Exists
@@ -74,6 +86,9 @@ func (j *judgeOfPlans) watch() {
 			if in && shown && j.s.now.Sub(v.since[l.Name]) >= j.s.settle {
 				v.settled[l.Name] = group
 			}
+			start := v.inLane[l.Name]
+			restart(&start, j.s.now, in && shown && c.labels && (c.Work == nil || c.Work.Place.Lane == l.Name))
+			v.inLane[l.Name] = start
 		}
 		noTargets := j.s.implicit && j.s.source == defaultSource
 		restart(&v.unwanted, j.s.now, !c.Unreachable && (!c.labels || noTargets || (j.s.implicit && !shown)))
@@ -108,15 +123,32 @@ func (j *judgeOfPlans) see(in Input) {
 			v.token, v.well = token, time.Time{}
 		}
 		restart(&v.well, j.s.now, well)
+		j.seeAdmission(c, v)
 		if well && !j.s.clusters[c.Name].cut {
 			v.alive = j.s.now
 		}
 	}
 }
 
+// seeAdmission follows the cluster's present admission.
+func (j *judgeOfPlans) seeAdmission(c *Cluster, v *sighting) {
+	if c.Work == nil {
+		v.admission = ""
+		return
+	}
+	if c.Work.Admission != v.admission {
+		v.admission, v.admitted, v.ended, v.doneOn = c.Work.Admission, j.s.now, false, ""
+	}
+	own := c.Work.Verdict.Admission == c.Work.Admission
+	v.ended = v.ended || !v.well.IsZero() || (own && c.Work.Verdict.Terminal)
+}
+
 func (j *judgeOfPlans) check(in Input, r Result) error {
+	if in.Revision != j.revision {
+		j.revision, j.revisionSince = in.Revision, j.s.now
+	}
 	j.see(in)
-	for _, check := range []func(Input, Result) error{j.shapes, j.sameSource, j.noGroupMissing, j.fewRemovals, j.rests, j.heldDoesNothing, j.doneIsDone, j.order, j.settled, j.budget, j.unavailable, j.removals, j.sameInAnyOrder} {
+	for _, check := range []func(Input, Result) error{j.shapes, j.sameSource, j.noGroupMissing, j.fewRemovals, j.rests, j.heldDoesNothing, j.doneIsDone, j.newcomers, j.order, j.settled, j.budget, j.unavailable, j.concurrency, j.joins, j.removals, j.sameInAnyOrder} {
 		if err := check(in, r); err != nil {
 			return err
 		}
@@ -128,7 +160,7 @@ func (j *judgeOfPlans) check(in Input, r Result) error {
 func (j *judgeOfPlans) shapes(in Input, r Result) error {
 	acted := map[string]bool{}
 	for _, a := range r.Admit {
-		if acted[a.Cluster] || a.ID != in.Revision {
+		if acted[a.Cluster] || a.ID != a.Revision || (a.ID != in.Revision && a.ID != in.Record.CompletedRevision) {
 			return fmt.Errorf("%s admitted twice or to %q", a.Cluster, a.ID)
 		}
 		acted[a.Cluster] = true
@@ -176,18 +208,14 @@ func (j *judgeOfPlans) doneIsDone(in Input, r Result) error {
 			continue
 		}
 		v := j.seen[c.Name]
-		soak := time.Duration(0)
-		for _, l := range in.Source.Lanes {
-			if l.Name == c.Place.Lane && l.Strategy.Type != All {
-				soak = l.Strategy.MinSuccessTime
-			}
-		}
+		soak := soakOf(in, c.Place)
 		if v.well.IsZero() || j.s.now.Sub(v.well) < soak || (soak > 0 && v.alive.Sub(v.well) < soak) {
 			return fmt.Errorf("%s is Done after %v of success, last sign of life %v after its begin, soak %v", c.Name, j.s.now.Sub(v.well), v.alive.Sub(v.well), soak)
 		}
 		if w := j.s.clusters[c.Name].Work; w == nil || (w.ID != in.Revision && c.Selected) {
 			return fmt.Errorf("%s is Done on another id", c.Name)
 		}
+		v.doneOn, v.doneSoak = v.token, soak
 	}
 	return nil
 }
@@ -238,14 +266,14 @@ func (j *judgeOfPlans) order(in Input, r Result) error {
 				spec = l
 			}
 		}
-		if spec.Strategy.Type != ProgressivePerGroup {
+		if spec.Strategy.Type == All || a.ID != in.Revision {
 			continue
 		}
 		failures := map[string]int{}
 		sizes := map[string]int{}
 		for _, name := range j.s.names() {
 			group, ok := j.member(name, spec.Name)
-			if !ok || j.rank(spec.Name, group) >= j.rank(spec.Name, a.Place.Name) {
+			if !ok || !j.before(spec, group, a.Place.Name) || !j.wasThere(name, spec.Name) {
 				continue
 			}
 			sizes[group]++
@@ -260,7 +288,14 @@ func (j *judgeOfPlans) order(in Input, r Result) error {
 			}
 		}
 		for group, n := range failures {
-			if b := spec.Strategy.MaxFailures; b.Type == intstr.Int && n > min(b.IntValue(), sizes[group]) {
+			b := spec.Strategy.MaxFailures
+			if own := spec.Strategy.Groups[group].MaxFailures; own != nil {
+				b = *own
+			}
+			if mandatory(spec, group) {
+				b = intstr.FromInt32(0)
+			}
+			if b.Type == intstr.Int && n > min(b.IntValue(), sizes[group]) {
 				return fmt.Errorf("%s admitted to %s with %d failures in %s", a.Cluster, a.Place.Name, n, group)
 			}
 		}
@@ -284,33 +319,41 @@ func (j *judgeOfPlans) settled(in Input, r Result) error {
 	return nil
 }
 
-// budget: a breach stops its lane.
+// budget: a breach stops its lane. More than there are clusters tolerates all, so the
+// judge is only certain where enough of them were there from the start.
 func (j *judgeOfPlans) budget(in Input, r Result) error {
 	for _, l := range in.Source.Lanes {
-		if l.Strategy.Type != ProgressivePerGroup {
+		if l.Strategy.Type == All {
 			continue
 		}
-		size, failed := map[GroupKey]int{}, map[GroupKey]int{}
+		tallies := map[GroupKey]*tallyOfFailures{}
+		whole := &tallyOfFailures{}
 		for _, c := range r.Clusters {
-			if c.InLane && c.Place.Lane == l.Name {
-				size[c.Place.GroupKey]++
-				if c.State.Failure() {
-					failed[c.Place.GroupKey]++
-				}
-			}
-		}
-		for key, n := range failed {
-			tolerated := l.Strategy.MaxFailures.IntValue()
-			if l.Strategy.MaxFailures.Type == intstr.String {
-				tolerated = (size[key] + 1) / 2 // 50%
-			}
-			if n <= tolerated {
+			if !c.InLane || c.Place.Lane != l.Name {
 				continue
 			}
-			for _, a := range r.Admit {
-				if a.Place.Lane == l.Name {
-					return fmt.Errorf("%s admitted after group %s failed %d times", a.Cluster, key.Name, n)
-				}
+			t := tallies[c.Place.GroupKey]
+			if t == nil {
+				t = &tallyOfFailures{}
+				tallies[c.Place.GroupKey] = t
+			}
+			t.add(c.State, j.wasThere(c.Name, l.Name))
+			whole.add(c.State, j.wasThere(c.Name, l.Name))
+		}
+		breached := l.Strategy.Type == Progressive && whole.above(l.Strategy.MaxFailures)
+		for key, t := range tallies {
+			switch own := l.Strategy.Groups[key.Name].MaxFailures; {
+			case mandatory(l, key.Name):
+				breached = breached || t.failed > 0
+			case own != nil:
+				breached = breached || t.above(*own)
+			case l.Strategy.Type == ProgressivePerGroup:
+				breached = breached || t.above(l.Strategy.MaxFailures)
+			}
+		}
+		for _, a := range r.Admit {
+			if breached && a.Place.Lane == l.Name && a.ID == in.Revision {
+				return fmt.Errorf("%s admitted after too many failures in lane %s", a.Cluster, l.Name)
 			}
 		}
 	}

@@ -186,7 +186,7 @@ func (l *lane) resolve(key GroupKey) GroupKey {
 func (l *lane) groupFor(key GroupKey) *group {
 	g := l.byKey[key]
 	if g == nil {
-		g = &group{GroupKey: key, lane: l}
+		g = &group{GroupKey: key, lane: l, settings: l.settingsOf(key.Name), openedAt: l.opened[key]}
 		l.byKey[key] = g
 		l.groups = append(l.groups, g)
 	}

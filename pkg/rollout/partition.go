@@ -277,13 +277,16 @@ func (p *planner) gatePartition(g *group) {
 		if m.state != Done {
 			g.holding = append(g.holding, m)
 		}
+		if m.inFlight() {
+			g.flight.add(m)
+		}
 		if m.unavailable() {
 			b.down = append(b.down, m)
 		}
 	}
 	// With Done needing success only, whoever holds is pending or unavailable.
 	b.notReady = len(g.holding) > b.most
-	g.max = len(g.members)
+	g.size, g.max = len(g.members), len(g.members)
 	g.passed = g.counts.Pending == 0 && !b.notReady
 }
 

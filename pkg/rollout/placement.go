@@ -166,7 +166,7 @@ func (r *reading) group(s *Snapshot) {
 		s.Where[cluster] = keys[index]
 	}
 	for _, name := range s.Declared {
-		if sameName[name] == 0 {
+		if sameName[name] == 0 && !slices.Contains(s.Empty, name) {
 			s.Empty = append(s.Empty, name)
 		}
 	}

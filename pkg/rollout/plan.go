@@ -45,6 +45,8 @@ type planner struct {
 	due []*member
 	// heldBack is why the guard holds some of them.
 	heldBack *Hold
+	// taken is how many clusters were admitted, or would be if the plan was not paused.
+	taken int
 	// next is the earliest moment at which time alone changes the plan.
 	next time.Time
 }
@@ -58,11 +60,19 @@ type lane struct {
 	// sizes counts the groups of a name in the decisions.
 	sizes map[string]int
 	held  *Hold
-	// breached is the first group with more failures than it tolerates, current the
+	// breached is the first group with more failures than are tolerated, current the
 	// first one that has not passed.
 	breached, current *group
 	// shares is set in a lane of Fleet's partitions.
 	shares *shares
+	// opened is when the record's groups were opened.
+	opened map[GroupKey]time.Time
+	// size counts the members that are no late joiners; max and failures are the whole
+	// lane's, failing up to five of them, with Progressive.
+	size, max, failures int
+	failing             []*member
+	// flight is the queue's with Progressive.
+	flight flight
 }
 
 // group is a group of a lane with its members in name order.
@@ -73,18 +83,23 @@ type group struct {
 	mandatory bool
 	members   []*member
 
-	open, passed     bool
-	max, failures    int
-	counts           Counts
-	holding, failing []*member
+	settings
+	// size counts the members that are no late joiners.
+	size, late    int
+	max, failures int
+	// over is true with more failures than are tolerated, by the group or by its queue.
+	open, passed, over bool
+	counts             Counts
+	// holding are those that the group waits for; lagging the late joiners that are
+	// not settled.
+	holding, failing, lagging []*member
 	// nextAt is when the first soak or deadline here ends, soaksTo and failsAt when the
 	// last soak and the last deadline do; endless is true if there is none for a cluster
 	// that progresses.
 	nextAt, soaksTo, failsAt time.Time
 	endless                  bool
 	openedAt                 time.Time
-	// inFlight counts the members that are not settled on whatever was admitted.
-	inFlight int
+	flight                   flight
 	// next are those that this plan admits, or would admit if it was not paused.
 	next []*member
 	// closed says, while the group is not open, what it waits for; breach why the
@@ -118,7 +133,9 @@ type member struct {
 	// the work differs from what is wanted in more than its id; acted once the plan
 	// has an action for it.
 	unwanted, removable, stale, acted bool
-	shownAs                           Shown
+	// late is true for one that came after its group was opened.
+	late    bool
+	shownAs Shown
 	// why is what a Pending cluster waits for.
 	why Hold
 }
@@ -134,7 +151,7 @@ func (p *planner) at(t time.Time) {
 func (p *planner) readLanes() {
 	p.laneOf = map[string]int{}
 	for i, spec := range p.in.Source.Lanes {
-		l := &lane{LaneSpec: spec, byKey: map[GroupKey]*group{}, sizes: map[string]int{}}
+		l := &lane{LaneSpec: spec, byKey: map[GroupKey]*group{}, sizes: map[string]int{}, opened: map[GroupKey]time.Time{}}
 		if spec.Placement != "" {
 			l.view = p.in.Views[spec.Placement]
 			if l.view == nil {
@@ -161,6 +178,11 @@ func (p *planner) gather() {
 	}
 	slices.SortFunc(clusters, func(a, b named) int { return strings.Compare(a.name, b.name) })
 	p.out.Absent = map[string]time.Time{}
+	for _, g := range p.out.Record.Groups {
+		if i, ok := p.laneOf[g.Lane]; ok {
+			p.lanes[i].opened[g.GroupKey] = g.OpenedAt
+		}
+	}
 	p.members = make([]member, len(clusters))
 	for i := range clusters {
 		m := &p.members[i]
@@ -173,6 +195,7 @@ func (p *planner) gather() {
 		p.locate(m)
 		p.classify(m)
 		if m.group != nil {
+			m.late = p.isLate(m)
 			m.group.members = append(m.group.members, m)
 		}
 	}
@@ -208,7 +231,7 @@ func (p *planner) classify(m *member) {
 func (p *planner) termsOf(m *member) terms {
 	t := terms{minSuccess: m.Work.MinSuccessTime, paused: p.paused != nil, resumedAt: p.out.Record.ResumedAt}
 	if m.group != nil && !p.foreign {
-		t.minSuccess, t.deadline = m.group.lane.soak(), m.group.lane.Strategy.ProgressDeadline
+		t.minSuccess, t.deadline = m.group.minSuccess, m.group.deadline
 	}
 	return t
 }
@@ -234,11 +257,3 @@ func (p *planner) readLease(m *member) {
 
 // wanted tells whether a target selects the cluster, or its namespace may use it.
 func (m *member) wanted() bool { return m.Exists && m.Selected }
-
-// soak is the lane's minSuccessTime; type All has none.
-func (l *lane) soak() time.Duration {
-	if l.Strategy.Type == All {
-		return 0
-	}
-	return l.Strategy.MinSuccessTime
-}

@@ -14,11 +14,10 @@ func TestHolds(t *testing.T) {
 		change func(*Input)
 		want   Reason
 	}{
-		"a block":             {func(in *Input) { in.Blocks = []Hold{{TooLarge, "x"}, {BundleInvalid, "y"}} }, TooLarge},
-		"a block before all":  {func(in *Input) { in.Blocks, in.Source.Hold = []Hold{{TooLarge, "x"}}, &Hold{PolicyMissing, "z"} }, TooLarge},
-		"the source":          {func(in *Input) { in.Source.Hold = &Hold{PolicyConflict, "z"} }, PolicyConflict},
-		"an unknown strategy": {func(in *Input) { in.Source.Lanes[0].Strategy.Type = Progressive }, StrategyInvalid},
-		"no view":             {func(in *Input) { in.Views = nil }, PlacementSettling},
+		"a block":            {func(in *Input) { in.Blocks = []Hold{{TooLarge, "x"}, {BundleInvalid, "y"}} }, TooLarge},
+		"a block before all": {func(in *Input) { in.Blocks, in.Source.Hold = []Hold{{TooLarge, "x"}}, &Hold{PolicyMissing, "z"} }, TooLarge},
+		"the source":         {func(in *Input) { in.Source.Hold = &Hold{PolicyConflict, "z"} }, PolicyConflict},
+		"no view":            {func(in *Input) { in.Views = nil }, PlacementSettling},
 		"not found": {func(in *Input) {
 			in.Views["app/fleet"] = Observe(in.Views["app/fleet"], Snapshot{}, testSettle, testNow)
 		}, PlacementNotFound},

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"pgregory.net/rapid"
 )
 
@@ -118,6 +119,42 @@ var mutations = map[string]func(Input, time.Time) Result{
 		r.Record.Removals = append(slices.Clone(in.Record.Removals), RemovalBucket{At: now})
 		return r
 	},
+	"admits above maxConcurrency": func(in Input, now time.Time) Result {
+		return admitMore(in, now, func(_ Result, c ClusterResult) bool { return c.Reason == MaxConcurrency })
+	},
+	"waits for late joiners": func(in Input, now time.Time) Result {
+		in = changed(in, func(c *Cluster) { c.Work.Stamps.MemberSince = epoch.Add(-time.Hour) })
+		for i := range in.Clusters {
+			in.Clusters[i].Created = epoch.Add(-time.Hour)
+		}
+		in.Views = everThere(in.Views)
+		return Plan(in, now)
+	},
+	"admits newcomers while paused": func(in Input, now time.Time) Result {
+		r := Plan(in, now)
+		for _, c := range in.Clusters {
+			if c.Work == nil && c.CompletedID != "" && r.Hold != nil && r.Hold.Reason == Paused {
+				r.Admit = append(r.Admit, Admit{Cluster: c.Name, ID: c.CompletedID, Revision: c.CompletedID})
+			}
+		}
+		return r
+	},
+	"ignores the failures of a queue": func(in Input, now time.Time) Result {
+		in.Source.Lanes = slices.Clone(in.Source.Lanes)
+		for i := range in.Source.Lanes {
+			if s := &in.Source.Lanes[i].Strategy; s.Type == Progressive {
+				s.MaxFailures = intstr.FromString("100%")
+			}
+		}
+		return Plan(in, now)
+	},
+	"counts only the desired id as in flight": func(in Input, now time.Time) Result {
+		return Plan(changed(in, func(c *Cluster) {
+			if c.Work.ID != in.Revision {
+				c.Work.Stamps.FailedAt = now
+			}
+		}), now)
+	},
 	"never rechecks": func(in Input, now time.Time) Result {
 		r := Plan(in, now)
 		r.RecheckAfter = 0
@@ -148,6 +185,24 @@ var mutations = map[string]func(Input, time.Time) Result{
 		r.Admit = kept
 		return r
 	},
+}
+
+// everThere are views in which nobody ever joined.
+func everThere(views map[string]*View) map[string]*View {
+	out := map[string]*View{}
+	for name, v := range views {
+		if v == nil {
+			continue
+		}
+		old := *v
+		old.places = map[string]placing{}
+		for cluster, p := range v.places {
+			p.joined = time.Time{}
+			old.places[cluster] = p
+		}
+		out[name] = &old
+	}
+	return out
 }
 
 func admitMore(in Input, now time.Time, which func(Result, ClusterResult) bool) Result {

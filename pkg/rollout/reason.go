@@ -51,6 +51,8 @@ const (
 	// PartitionGateIneffective and PartitionsIgnored are warnings.
 	PartitionGateIneffective Reason = "PartitionGateIneffective"
 	PartitionsIgnored        Reason = "PartitionsIgnored"
+	// GroupNotFound warns of settings for a group that nobody has.
+	GroupNotFound Reason = "GroupNotFound"
 	// RevisionNotFound: the Rollout pins a revision that is not kept.
 	RevisionNotFound Reason = "RevisionNotFound"
 )

@@ -24,7 +24,10 @@ func isAre(n int) string {
 	return "are"
 }
 
-func names(members []*member, most int) string {
+func names(members []*member, most int) string { return namesOf(members, most, len(members)) }
+
+// namesOf names the first of so many.
+func namesOf(members []*member, most, total int) string {
 	if len(members) == 0 || most <= 0 {
 		return ""
 	}
@@ -33,7 +36,7 @@ func names(members []*member, most int) string {
 		list = append(list, m.Name)
 	}
 	more := ""
-	if n := len(members) - len(list); n > 0 {
+	if n := total - len(list); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
 	return "(" + strings.Join(list, ", ") + more + ")"
@@ -66,7 +69,7 @@ func (g *group) progressSentence() string {
 		}
 		word := g.word(s.state, s.word)
 		if len(parts) == 0 {
-			parts = append(parts, fmt.Sprintf("%d of %s %s %s", n, plural(len(g.members)), isAre(n), word))
+			parts = append(parts, fmt.Sprintf("%d of %s %s %s", n, plural(g.size), isAre(n), word))
 		} else {
 			parts = append(parts, fmt.Sprintf("%d %s %s", n, isAre(n), word))
 		}
@@ -100,13 +103,16 @@ func plural(n int) string {
 }
 
 func (g *group) failureSentence() string {
+	if l := g.lane; g.queued() && (g.tolerates == nil || (g.over && g.failures <= g.max)) {
+		return fmt.Sprintf("%d of %s of the lane failed %s, maxFailures is %d", l.failures, plural(l.total()), names(l.failing, 5), l.max)
+	}
 	return fmt.Sprintf("%d of %s failed %s, maxFailures is %d", g.failures, plural(len(g.members)), names(g.failing, 5), g.max)
 }
 
 // because is the word of the first cluster that is in trouble, so that nobody has to
 // look further for the cause.
 func (g *group) because() string {
-	if g.failures > g.max {
+	if g.over {
 		return g.says(g.failing[0], g.failing[0].sentence())
 	}
 	for _, m := range g.holding {
@@ -117,7 +123,20 @@ func (g *group) because() string {
 			return g.says(m, m.sentence())
 		}
 	}
+	for _, m := range g.holding {
+		if m.state == Pending && m.why.Reason == MaxConcurrency {
+			return g.says(m, m.why.Sentence)
+		}
+	}
 	return ""
+}
+
+// unwaited tells of the late joiners that are not settled.
+func (g *group) unwaited() string {
+	if len(g.lagging) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s not waited for %s: came after the group was opened", manyAre(len(g.lagging)), names(g.lagging, 5))
 }
 
 func (g *group) says(m *member, sentence string) string {

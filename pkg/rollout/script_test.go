@@ -84,6 +84,10 @@ func (s *sim) do(t *testing.T, line string) {
 			groups[lane] = name
 		}
 		s.addCluster(args[0], groups)
+	case "newcluster":
+		// One that was created just now.
+		s.do(t, "cluster "+strings.Join(args, " "))
+		s.clusters[args[0]].Created = s.now
 	case "clusters":
 		n, err := strconv.Atoi(args[0])
 		if err != nil {
@@ -255,6 +259,14 @@ func (s *sim) lane(t *testing.T, args []string) {
 			for _, g := range strings.Split(value, ",") {
 				spec.Strategy.Mandatory = append(spec.Strategy.Mandatory, MandatoryGroup{Name: g})
 			}
+		case "maxConcurrency":
+			limit := intstr.Parse(value)
+			spec.Strategy.QueueConcurrency = &limit
+		case "groupConcurrency":
+			limit := intstr.Parse(value)
+			spec.Strategy.GroupConcurrency = &limit
+		case "group":
+			err = spec.Strategy.setGroup(value)
 		default:
 			t.Fatalf("unknown setting %q", name)
 		}
@@ -269,4 +281,35 @@ func (s *sim) lane(t *testing.T, args []string) {
 		}
 	}
 	s.lanes = append(s.lanes, spec)
+}
+
+// setGroup reads "NAME:field=value;field=value".
+func (s *Strategy) setGroup(text string) error {
+	group, fields, _ := strings.Cut(text, ":")
+	var own GroupTerms
+	for _, field := range strings.Split(fields, ";") {
+		name, value, _ := strings.Cut(field, "=")
+		limit := intstr.Parse(value)
+		d, err := time.ParseDuration(value)
+		switch name {
+		case "maxFailures":
+			own.MaxFailures, err = &limit, nil
+		case "maxConcurrency":
+			own.MaxConcurrency, err = &limit, nil
+		case "minSuccessTime":
+			own.MinSuccessTime = &d
+		case "progressDeadline":
+			own.ProgressDeadline = &d
+		default:
+			return fmt.Errorf("unknown setting %q", name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if s.Groups == nil {
+		s.Groups = map[string]GroupTerms{}
+	}
+	s.Groups[group] = own
+	return nil
 }

@@ -93,6 +93,9 @@ func (s *sim) input() Input {
 			row.DesiredID = s.revision
 			row.DesiredShape = fmt.Sprintf("shape-%d-paused-%v", s.shape, len(s.pauses) > 0)
 		}
+		if row.Work == nil && row.Selected {
+			row.CompletedID = s.record.CompletedRevision
+		}
 		if slices.Contains(s.askedFor, name) {
 			row.Lease = fmt.Sprintf("rv%d", c.lease)
 			s.dirty = s.dirty || row.Lease != c.leaseRead

@@ -165,9 +165,6 @@ func ResolveSource(in SourceInput) Source {
 	return s
 }
 
-// unsupported is said of what the API has and the planner does not do yet.
-const unsupported = "not supported yet"
-
 // findPolicy finds the policy that governs the bundle, nil if none does, or says
 // why that cannot be told.
 func findPolicy(in SourceInput) (*v1alpha1.RolloutPolicy, string, *Hold) {
@@ -228,7 +225,7 @@ func policySource(policy *v1alpha1.RolloutPolicy) Source {
 	}
 	for i := range policy.Spec.PlacementRefs {
 		ref := &policy.Spec.PlacementRefs[i]
-		strategy, _ := parseStrategy(ocmStrategy(&ref.RolloutStrategy), nil)
+		strategy, _ := parseRef(ref, nil)
 		s.Lanes = append(s.Lanes, LaneSpec{Name: ref.Name, Placement: policy.Namespace + "/" + ref.Name, Strategy: strategy})
 	}
 	return s

@@ -7,6 +7,7 @@ import (
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1alpha1 "open-cluster-management.io/api/cluster/v1alpha1"
 
@@ -35,6 +36,7 @@ func selecting(p *v1alpha1.RolloutPolicy, key, value string) *v1alpha1.RolloutPo
 func TestResolveSource(t *testing.T) {
 	all := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.All}
 	progressive := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{}}
+	empty := clusterv1alpha1.RolloutStrategy{Type: clusterv1alpha1.Progressive, Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: intstr.FromString("0%")}}
 	ref := v1alpha1.PlacementRef{Name: "place", RolloutStrategy: ours(ocmPerGroup())}
 	paused := selecting(policyOf("p", ref), "", "")
 	paused.Spec.Paused = true
@@ -54,7 +56,8 @@ func TestResolveSource(t *testing.T) {
 		"an add-on without Placements":    {addOn: &addonv1beta1.ClusterManagementAddOn{}, want: "Default", lanes: "default()Partitions"},
 		"an add-on with type All":         {addOn: addOnWith(all), want: "Default", lanes: "default()Partitions"},
 		"a progressive add-on":            {addOn: addOnWith(all, ocmPerGroup()), want: "ClusterManagementAddOn/fleet", lanes: "ocm/a(ocm/a)All ocm/b(ocm/b)ProgressivePerGroup"},
-		"an add-on with type Progressive": {addOn: addOnWith(progressive), want: "ClusterManagementAddOn/fleet", hold: StrategyInvalid, says: "spec.installStrategy.placements[0].rolloutStrategy.type"},
+		"an add-on with type Progressive": {addOn: addOnWith(progressive), want: "ClusterManagementAddOn/fleet", lanes: "ocm/a(ocm/a)Progressive"},
+		"an add-on with a queue of 0%":    {addOn: addOnWith(empty), want: "ClusterManagementAddOn/fleet", hold: StrategyInvalid, says: "spec.installStrategy.placements[0].rolloutStrategy.progressive.maxConcurrency"},
 		"an add-on without a struct":      {addOn: addOnWith(clusterv1alpha1.RolloutStrategy{Type: "ProgressivePerGroup"}), want: "ClusterManagementAddOn/fleet", hold: StrategyInvalid, says: "progressivePerGroup: Required"},
 		"a policy that selects by label":  {labels: map[string]string{"team": "x"}, policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", ref), "team", "x")}, addOn: addOnWith(ocmPerGroup()), want: "RolloutPolicy/p", lanes: "place(app/place)ProgressivePerGroup"},
 		"a policy that selects others":    {labels: map[string]string{"team": "y"}, policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", ref), "team", "x")}, addOn: addOnWith(all), want: "Default", lanes: "default()Partitions"},
@@ -71,8 +74,8 @@ func TestResolveSource(t *testing.T) {
 		"required and there": {namespace: map[string]string{v1alpha1.LabelRolloutPolicy: "required"}, policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", ref), "", "")},
 			want: "RolloutPolicy/p", lanes: "place(app/place)ProgressivePerGroup"},
 		"a paused policy": {policies: []*v1alpha1.RolloutPolicy{paused}, want: "RolloutPolicy/p", lanes: "place(app/place)ProgressivePerGroup", paused: "RolloutPolicy p"},
-		"an invalid policy": {policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", v1alpha1.PlacementRef{Name: "a", RolloutStrategy: ours(progressive)}), "", "")},
-			want: "RolloutPolicy/p", hold: StrategyInvalid, says: "spec.placementRefs[0].rolloutStrategy.type"},
+		"an invalid policy": {policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("p", v1alpha1.PlacementRef{Name: "a", RolloutStrategy: ours(empty)}), "", "")},
+			want: "RolloutPolicy/p", hold: StrategyInvalid, says: "spec.placementRefs[0].rolloutStrategy.progressive.maxConcurrency"},
 		"a policy that cannot be read may mean this bundle": {policies: []*v1alpha1.RolloutPolicy{selecting(policyOf("b", ref), "", ""), policyOf("z", ref)}, unreadable: map[string]string{"z": "spec: no number"},
 			want: "RolloutPolicy/z", hold: StrategyInvalid, says: "RolloutPolicy z cannot be read: spec: no number"},
 		"the named one is read, another is not": {labels: map[string]string{v1alpha1.LabelRolloutPolicy: "b"}, policies: []*v1alpha1.RolloutPolicy{policyOf("b", ref), policyOf("z", ref)}, unreadable: map[string]string{"z": "spec: no number"},

@@ -38,51 +38,66 @@ func ValidatePolicy(policy *v1alpha1.RolloutPolicy) field.ErrorList {
 			errs = append(errs, field.Duplicate(path.Child("name"), ref.Name))
 		}
 		seen[ref.Name] = true
-		_, wrong := parseStrategy(ocmStrategy(&ref.RolloutStrategy), path.Child("rolloutStrategy"))
+		_, wrong := parseRef(ref, path)
 		errs = append(errs, wrong...)
-		errs = append(errs, checkQueue(&ref.RolloutStrategy, path.Child("rolloutStrategy"))...)
-		errs = append(errs, checkConcurrency(ref.MaxConcurrency, path.Child("maxConcurrency"))...)
-		errs = append(errs, checkGroups(ref.Groups, path.Child("groups"))...)
 	}
 	return errs
 }
 
-// checkGroups checks the settings of single groups.
-func checkGroups(groups []v1alpha1.GroupSettings, path *field.Path) field.ErrorList {
+// parseRef takes a policy's strategy for one Placement with all that it says of groups.
+func parseRef(ref *v1alpha1.PlacementRef, path *field.Path) (Strategy, field.ErrorList) {
+	s, errs := parseStrategy(ocmStrategy(&ref.RolloutStrategy), path.Child("rolloutStrategy"))
+	errs = append(errs, checkQueue(&ref.RolloutStrategy, path.Child("rolloutStrategy"))...)
+	errs = append(errs, checkConcurrency(ref.MaxConcurrency, path.Child("maxConcurrency"))...)
+	s.GroupConcurrency = ref.MaxConcurrency
+	return s, append(errs, s.groups(ref.Groups, path.Child("groups"))...)
+}
+
+// groups takes the settings of single groups.
+func (s *Strategy) groups(groups []v1alpha1.GroupSettings, path *field.Path) field.ErrorList {
+	if len(groups) == 0 {
+		return nil
+	}
 	var errs field.ErrorList
-	seen := map[string]bool{}
+	s.Groups = make(map[string]GroupTerms, len(groups))
 	for i, g := range groups {
 		at := path.Index(i)
 		switch {
 		case g.Name == "":
 			errs = append(errs, field.Required(at.Child("name"), "the decision group's name"))
-		case seen[g.Name]:
+		case s.has(g.Name):
 			errs = append(errs, field.Duplicate(at.Child("name"), g.Name))
 		}
-		seen[g.Name] = true
+		own := GroupTerms{MaxFailures: g.MaxFailures, MaxConcurrency: g.MaxConcurrency}
 		if g.MinSuccessTime != nil {
+			own.MinSuccessTime = &g.MinSuccessTime.Duration
 			errs = append(errs, checkSoak(g.MinSuccessTime.Duration, at.Child("minSuccessTime"))...)
 		}
 		if g.ProgressDeadline != nil {
-			_, wrong := parseDeadline(*g.ProgressDeadline, at.Child("progressDeadline"))
+			deadline, wrong := parseDeadline(*g.ProgressDeadline, at.Child("progressDeadline"))
+			own.ProgressDeadline = &deadline
 			errs = append(errs, wrong...)
 		}
 		if g.MaxFailures != nil {
 			errs = append(errs, checkLimit(*g.MaxFailures, 0, at.Child("maxFailures"))...)
 		}
 		errs = append(errs, checkConcurrency(g.MaxConcurrency, at.Child("maxConcurrency"))...)
-	}
-	if len(groups) > 0 {
-		errs = append(errs, field.Forbidden(path, unsupported))
+		s.Groups[g.Name] = own
 	}
 	return errs
+}
+
+// has tells whether a group has settings of its own.
+func (s *Strategy) has(group string) bool {
+	_, ok := s.Groups[group]
+	return ok
 }
 
 func checkConcurrency(v *intstr.IntOrString, path *field.Path) field.ErrorList {
 	if v == nil {
 		return nil
 	}
-	return append(checkLimit(*v, 1, path), field.Forbidden(path, unsupported))
+	return checkLimit(*v, 1, path)
 }
 
 // parseStrategy turns OCM's strategy into ours, or says what is wrong with it.
@@ -118,8 +133,11 @@ func parseStrategy(in *clusterv1alpha1.RolloutStrategy, path *field.Path) (Strat
 	case in.Progressive != nil:
 		errs = s.config(&in.Progressive.RolloutConfig, at)
 		errs = append(errs, s.mandatory(in.Progressive.MandatoryDecisionGroups.MandatoryDecisionGroups, at)...)
-		errs = append(errs, checkLimit(in.Progressive.MaxConcurrency, 0, at.Child("maxConcurrency"))...)
-		errs = append(errs, field.Forbidden(path.Child("type"), "Progressive is "+unsupported))
+		// OCM's field is no pointer: an unset one is the number 0.
+		if c := in.Progressive.MaxConcurrency; c != (intstr.IntOrString{}) {
+			errs = append(errs, checkConcurrency(&c, at.Child("maxConcurrency"))...)
+			s.QueueConcurrency = &c
+		}
 	}
 	return s, errs
 }

@@ -3,7 +3,6 @@ package rollout
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -62,7 +61,10 @@ func TestValidatePolicy(t *testing.T) {
 	}
 	number := func(n int32) *intstr.IntOrString { v := intstr.FromInt32(n); return &v }
 	text := func(s string) *intstr.IntOrString { v := intstr.FromString(s); return &v }
-	none := ""
+	none, zero := "", "0s"
+	queue := func(n intstr.IntOrString) *v1alpha1.RolloutPolicy {
+		return with(clusterv1alpha1.RolloutStrategy{Type: "Progressive", Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: n}})
+	}
 	const ref, per = "spec.placementRefs[0]", "spec.placementRefs[0].rolloutStrategy.progressivePerGroup"
 	tests := map[string]struct {
 		policy *v1alpha1.RolloutPolicy
@@ -78,7 +80,7 @@ func TestValidatePolicy(t *testing.T) {
 		"a type without its struct":   {with(clusterv1alpha1.RolloutStrategy{Type: "ProgressivePerGroup"}), []string{per}},
 		"a type with another's":       {with(clusterv1alpha1.RolloutStrategy{Type: "All", ProgressivePerGroup: &perGroup{}}), []string{per}},
 		"no type with a struct":       {with(clusterv1alpha1.RolloutStrategy{ProgressivePerGroup: &perGroup{}}), []string{per}},
-		"Progressive":                 {with(clusterv1alpha1.RolloutStrategy{Type: "Progressive", Progressive: &clusterv1alpha1.RolloutProgressive{}}), []string{ref + ".rolloutStrategy.type"}},
+		"Progressive":                 {with(clusterv1alpha1.RolloutStrategy{Type: "Progressive", Progressive: &clusterv1alpha1.RolloutProgressive{}}), nil},
 		"S8: maxFailures over 100 %":  {failures(intstr.FromString("150%")), []string{per + ".maxFailures"}},
 		"S9: maxFailures negative":    {failures(intstr.FromInt32(-1)), []string{per + ".maxFailures"}},
 		"maxFailures negative %":      {failures(intstr.FromString("-1%")), []string{per + ".maxFailures"}},
@@ -98,14 +100,24 @@ func TestValidatePolicy(t *testing.T) {
 		"mandatory by name and index": {mandatory(clusterv1alpha1.MandatoryDecisionGroup{GroupName: "x"}, clusterv1alpha1.MandatoryDecisionGroup{GroupIndex: 1}), nil},
 		"mandatory twice": {mandatory(clusterv1alpha1.MandatoryDecisionGroup{GroupName: "x"}, clusterv1alpha1.MandatoryDecisionGroup{GroupName: "x", GroupIndex: 2}),
 			[]string{per + ".mandatoryDecisionGroups[1]"}},
-		"mandatory negative": {mandatory(clusterv1alpha1.MandatoryDecisionGroup{GroupIndex: -1}), []string{per + ".mandatoryDecisionGroups[0].groupIndex"}},
-		"maxConcurrency":     {policyOf("p", v1alpha1.PlacementRef{Name: "a", MaxConcurrency: number(2)}), []string{ref + ".maxConcurrency"}},
-		"maxConcurrency 0":   {policyOf("p", v1alpha1.PlacementRef{Name: "a", MaxConcurrency: text("0%")}), []string{ref + ".maxConcurrency", ref + ".maxConcurrency"}},
-		"groups":             {group(v1alpha1.GroupSettings{Name: "dev", ProgressDeadline: &none}), []string{ref + ".groups"}},
+		"mandatory negative":           {mandatory(clusterv1alpha1.MandatoryDecisionGroup{GroupIndex: -1}), []string{per + ".mandatoryDecisionGroups[0].groupIndex"}},
+		"maxConcurrency":               {policyOf("p", v1alpha1.PlacementRef{Name: "a", MaxConcurrency: number(2)}), nil},
+		"maxConcurrency 0":             {policyOf("p", v1alpha1.PlacementRef{Name: "a", MaxConcurrency: text("0%")}), []string{ref + ".maxConcurrency"}},
+		"maxConcurrency 0 as a number": {policyOf("p", v1alpha1.PlacementRef{Name: "a", MaxConcurrency: number(0)}), []string{ref + ".maxConcurrency"}},
+		"maxConcurrency a string":      {policyOf("p", v1alpha1.PlacementRef{Name: "a", MaxConcurrency: text("2")}), []string{ref + ".maxConcurrency"}},
+		"a queue of two":               {queue(intstr.FromInt32(2)), nil},
+		"a queue of a tenth":           {queue(intstr.FromString("10%")), nil},
+		"a queue of nothing":           {queue(intstr.FromString("0%")), []string{ref + ".rolloutStrategy.progressive.maxConcurrency"}},
+		"a queue below nothing":        {queue(intstr.FromInt32(-1)), []string{ref + ".rolloutStrategy.progressive.maxConcurrency"}},
+		"a queue of more than all":     {queue(intstr.FromString("101%")), []string{ref + ".rolloutStrategy.progressive.maxConcurrency"}},
+		"groups":                       {group(v1alpha1.GroupSettings{Name: "dev", ProgressDeadline: &none, MaxConcurrency: number(1)}), nil},
+		"a group's deadline of zero":   {group(v1alpha1.GroupSettings{Name: "dev", ProgressDeadline: &zero}), []string{ref + ".groups[0].progressDeadline"}},
+		"a group's maxConcurrency 0":   {group(v1alpha1.GroupSettings{Name: "dev", MaxConcurrency: number(0)}), []string{ref + ".groups[0].maxConcurrency"}},
+
 		"every mistake at once": {group(
 			v1alpha1.GroupSettings{Name: "dev", MinSuccessTime: &metav1.Duration{Duration: -1}, MaxFailures: text("2")},
 			v1alpha1.GroupSettings{Name: "dev"}, v1alpha1.GroupSettings{}),
-			[]string{ref + ".groups", ref + ".groups[0].maxFailures", ref + ".groups[0].minSuccessTime", ref + ".groups[1].name", ref + ".groups[2].name"}},
+			[]string{ref + ".groups[0].maxFailures", ref + ".groups[0].minSuccessTime", ref + ".groups[1].name", ref + ".groups[2].name"}},
 		"a bad selector": {&v1alpha1.RolloutPolicy{Spec: v1alpha1.RolloutPolicySpec{
 			BundleSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "x", Operator: "Near"}}},
 			PlacementRefs:  []v1alpha1.PlacementRef{{Name: "a"}},
@@ -116,9 +128,6 @@ func TestValidatePolicy(t *testing.T) {
 			var got []string
 			for _, err := range ValidatePolicy(tt.policy) {
 				got = append(got, err.Field)
-				if strings.HasSuffix(err.Field, "groups") && !strings.Contains(err.Error(), unsupported) {
-					t.Errorf("%v does not say that it is not supported yet", err)
-				}
 			}
 			slices.Sort(got)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -149,6 +158,27 @@ func TestParseStrategy(t *testing.T) {
 	want := Strategy{
 		Type: ProgressivePerGroup, MinSuccessTime: 20 * time.Second, ProgressDeadline: 90 * time.Minute,
 		MaxFailures: intstr.FromString("10%"), Mandatory: []MandatoryGroup{{Name: "canary"}, {Index: 2}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
+		t.Errorf("%v (-want +got):\n%s", errs, diff)
+	}
+}
+
+// TestParseRef: what a policy says of one Placement beside OCM's strategy.
+func TestParseRef(t *testing.T) {
+	two, tenth, none := intstr.FromInt32(2), intstr.FromString("10%"), "None"
+	soak, never := time.Hour, time.Duration(0)
+	got, errs := parseRef(&v1alpha1.PlacementRef{
+		Name: "a", MaxConcurrency: &two,
+		RolloutStrategy: ours(clusterv1alpha1.RolloutStrategy{Type: "Progressive", Progressive: &clusterv1alpha1.RolloutProgressive{MaxConcurrency: tenth}}),
+		Groups: []v1alpha1.GroupSettings{
+			{Name: "dev", MinSuccessTime: &metav1.Duration{Duration: soak}, MaxConcurrency: &tenth},
+			{Name: "prod", ProgressDeadline: &none, MaxFailures: &two},
+		},
+	}, nil)
+	want := Strategy{
+		Type: Progressive, QueueConcurrency: &tenth, GroupConcurrency: &two,
+		Groups: map[string]GroupTerms{"dev": {MinSuccessTime: &soak, MaxConcurrency: &tenth}, "prod": {ProgressDeadline: &never, MaxFailures: &two}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
 		t.Errorf("%v (-want +got):\n%s", errs, diff)

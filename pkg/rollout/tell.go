@@ -1,6 +1,11 @@
 package rollout
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
 
 // tell fills in everything that is for people.
 func (p *planner) tell() {
@@ -31,6 +36,7 @@ func (p *planner) tell() {
 			p.out.Current = &place
 		}
 	}
+	p.warnOfGroups()
 	p.out.Complete = p.out.Counts.Total > 0 && p.out.Counts.Done == p.out.Counts.Total
 	p.summarize(failed, left)
 	if !p.next.IsZero() {
@@ -119,9 +125,11 @@ func (p *planner) laneResult(l *lane) LaneResult {
 	r := LaneResult{Name: l.Name, Type: string(l.Strategy.Type), Hold: l.held}
 	for _, g := range l.groups {
 		gr := GroupResult{
-			GroupKey: g.GroupKey, Open: g.open && p.held == nil && l.held == nil, Passed: g.passed, Breached: g.failures > g.max,
-			MaxFailures: g.max, Counts: g.counts, OpenedAt: g.openedAt, NextAt: g.nextAt,
+			GroupKey: g.GroupKey, Open: g.open && p.held == nil && l.held == nil, Passed: g.passed, Breached: g.over,
+			MaxFailures: g.max, Counts: g.counts, OpenedAt: g.openedAt, NextAt: g.nextAt, LateJoiners: g.late,
+			MinSuccessTime: g.minSuccess, ProgressDeadline: g.deadline,
 		}
+		gr.MaxConcurrency, gr.InFlight = p.shownFlight(g)
 		gr.Reason, gr.Sentence = p.groupStop(g)
 		g.tellBudget(&gr)
 		blamed := g.holding
@@ -130,6 +138,9 @@ func (p *planner) laneResult(l *lane) LaneResult {
 		}
 		for _, m := range blamed {
 			gr.Holding = append(gr.Holding, m.Name)
+		}
+		for _, m := range g.next {
+			gr.Next = append(gr.Next, m.Name)
 		}
 		r.Groups = append(r.Groups, gr)
 	}
@@ -144,27 +155,31 @@ func (p *planner) groupStop(g *group) (Reason, string) {
 	}
 	switch {
 	case g.passed && g.failures == 0:
-		return Complete, fmt.Sprintf("%s done", manyAre(g.counts.Done))
+		return Complete, fmt.Sprintf("%s done", manyAre(g.counts.Done)) + g.unwaited()
 	case g.passed:
-		return Complete, "passed: " + g.failureSentence()
+		return Complete, "passed: " + g.failureSentence() + g.unwaited()
 	case p.out.Hold != nil:
 		return p.out.Hold.Reason, p.out.Hold.Sentence
 	case l.held != nil:
 		return l.held.Reason, l.held.Sentence
-	case g.failures > g.max:
+	case g.over:
 		return FailureBudgetExceeded, g.failureSentence() + g.because()
 	case !g.open:
 		return g.closed.Reason, g.closed.Sentence
 	case l.breached != nil && g.counts.Pending > 0:
 		return l.breached.breach.Reason, l.breached.breach.Sentence
 	}
-	return g.reason(), g.progressSentence() + g.because()
+	return g.reason(), g.progressSentence() + g.because() + g.unwaited()
 }
 
 func (p *planner) clusterResult(m *member) ClusterResult {
 	r := ClusterResult{
 		Name: m.Name, InLane: m.group != nil, Selected: m.selected, State: m.state, Shown: m.shownAs,
 		Reason: m.reason(), Sentence: m.sentence(), Until: m.until,
+		Late: m.late, Since: p.since(m),
+	}
+	if m.late && m.state != Done {
+		r.Sentence += "; nobody waits for it, as it came after its group was opened"
 	}
 	if m.group != nil {
 		r.Place = m.group.place()
@@ -172,4 +187,51 @@ func (p *planner) clusterResult(m *member) ClusterResult {
 		r.Place = m.Work.Place
 	}
 	return r
+}
+
+// since is when a cluster's state began, as far as its stamps tell.
+func (p *planner) since(m *member) time.Time {
+	switch m.state {
+	case Pending:
+		if m.group == nil || (m.Work != nil && m.Work.Revision == p.in.Revision) {
+			return time.Time{}
+		}
+		return latest(p.out.Record.RevisionSince, p.came(m))
+	case Progressing:
+		if !m.stamps.DoneAt.IsZero() {
+			return m.stamps.LostSeenAt
+		}
+		return m.stamps.AdmittedAt
+	case Soaking, Recovering:
+		return m.stamps.ReadySeenAt
+	case Done:
+		return m.stamps.DoneAt
+	case Failed, TimedOut:
+		if m.RenderError == "" {
+			return m.stamps.FailedAt
+		}
+	}
+	return time.Time{}
+}
+
+// warnOfGroups names settings of groups that do not exist: people mistype names.
+func (p *planner) warnOfGroups() {
+	for _, l := range p.lanes {
+		if l.view == nil || l.view.start.IsZero() || len(l.Strategy.Groups) == 0 {
+			continue
+		}
+		known := map[string]bool{}
+		for _, name := range l.view.believed.Declared {
+			known[name] = true
+		}
+		for _, g := range l.groups {
+			known[g.Name] = true
+		}
+		for _, name := range slices.Sorted(maps.Keys(l.Strategy.Groups)) {
+			if !known[name] {
+				p.out.Warnings = append(p.out.Warnings, Hold{GroupNotFound,
+					fmt.Sprintf("groups[] of lane %s has settings for %s, which is no decision group of Placement %s: compare the names", l.Name, name, l.Placement)})
+			}
+		}
+	}
 }

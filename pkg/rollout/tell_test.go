@@ -143,11 +143,11 @@ func TestNoDeadline(t *testing.T) {
 func TestStatusOfGroups(t *testing.T) {
 	r := Plan(fleetOf(perGroup("50%"), "a dev Done", "b dev TimedOut", "c stg Soaking", "d stg -", "e prod Old"), testNow)
 	want := []GroupResult{
-		{GroupKey: GroupKey{Name: "dev"}, Open: true, Passed: true, MaxFailures: 1, MaxUnavailable: -1, Unavailable: 1, Counts: Counts{Total: 2, Done: 1, TimedOut: 1}, OpenedAt: testNow,
+		{GroupKey: GroupKey{Name: "dev"}, Open: true, Unavailable: 1, Passed: true, MaxFailures: 1, MaxConcurrency: -1, MaxUnavailable: -1, MinSuccessTime: testSoak, ProgressDeadline: testDeadline, Counts: Counts{Total: 2, Done: 1, TimedOut: 1}, OpenedAt: testNow,
 			Reason: Complete, Sentence: "passed: 1 of 2 clusters failed (b), maxFailures is 1"},
-		{GroupKey: GroupKey{Name: "stg"}, Open: true, MaxFailures: 1, MaxUnavailable: -1, Unavailable: 1, Counts: Counts{Total: 2, Pending: 1, Soaking: 1}, OpenedAt: testNow, NextAt: testNow.Add(15 * time.Second),
+		{GroupKey: GroupKey{Name: "stg"}, Open: true, Unavailable: 1, MaxFailures: 1, MaxConcurrency: -1, MaxUnavailable: -1, InFlight: 2, MinSuccessTime: testSoak, ProgressDeadline: testDeadline, Next: []string{"d"}, Counts: Counts{Total: 2, Pending: 1, Soaking: 1}, OpenedAt: testNow, NextAt: testNow.Add(15 * time.Second),
 			Reason: InProgress, Sentence: "1 of 2 clusters is soaking until 2026-01-02T16:00:15Z (c), 1 is pending (d)", Holding: []string{"c", "d"}},
-		{GroupKey: GroupKey{Name: "prod"}, MaxFailures: 1, MaxUnavailable: -1, Counts: Counts{Total: 1, Pending: 1}, Reason: WaitingForGroup,
+		{GroupKey: GroupKey{Name: "prod"}, MaxFailures: 1, MaxConcurrency: -1, MaxUnavailable: -1, MinSuccessTime: testSoak, ProgressDeadline: testDeadline, Counts: Counts{Total: 1, Pending: 1}, Reason: WaitingForGroup,
 			Sentence: "waiting for group stg: 1 of 2 clusters is soaking until 2026-01-02T16:00:15Z (c), 1 is pending (d)", Holding: []string{"e"}},
 	}
 	if diff := cmp.Diff(want, r.Lanes[0].Groups, cmpopts.EquateEmpty()); diff != "" {

@@ -82,7 +82,8 @@ func (v *View) next(name string, key GroupKey, in bool, now time.Time) placing {
 	if settled {
 		p.was, p.wasIn, p.wasKnown = p.seen, p.in, true
 	}
-	if in && !p.in && !v.start.IsZero() {
+	if in && !p.in && settled && !v.start.IsZero() {
+		// One that was missing for less than the settle time has not come again.
 		p.joined = now
 	}
 	same := p.seen == key && p.in == in
