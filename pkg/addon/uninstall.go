@@ -17,6 +17,8 @@ import (
 	workv1 "open-cluster-management.io/api/work/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 )
 
 // LeaseName is the leader election Lease of the manager, in its own namespace. The
@@ -90,6 +92,7 @@ func uninstallScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, addonv1beta1.Install, workv1.Install, fleet.AddToScheme,
+		v1alpha1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("build the scheme: %w", err)

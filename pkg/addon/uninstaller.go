@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
@@ -73,6 +75,29 @@ func (u *uninstaller) run(ctx context.Context) error {
 	err = u.client.DeleteAllOf(ctx, &addonv1beta1.AddOnDeploymentConfig{}, client.InNamespace(u.opts.namespace), configLabels)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete the AddOnDeploymentConfigs of the chart: %w", err)
+	}
+	return u.dropContents(ctx)
+}
+
+// dropContents deletes the files of bundles that are gone. The manager would do so, but
+// only a while after them. While a bundle or a work is left they may be needed again.
+func (u *uninstaller) dropContents(ctx context.Context) error {
+	left, err := findLeftovers(ctx, u.client)
+	if err != nil || len(left.live)+len(left.leaving) > 0 {
+		return err
+	}
+	bundles := &metav1.PartialObjectMetadataList{}
+	bundles.SetGroupVersionKind(fleet.SchemeGroupVersion.WithKind("BundleList"))
+	err = u.client.List(ctx, bundles, client.Limit(1))
+	if err != nil && !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
+		return fmt.Errorf("list Bundles: %w", err)
+	}
+	if len(bundles.Items) > 0 {
+		return nil
+	}
+	err = u.client.DeleteAllOf(ctx, &v1alpha1.Content{})
+	if err != nil && !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
+		return fmt.Errorf("delete the Contents that no bundle needs: %w", err)
 	}
 	return nil
 }

@@ -291,3 +291,27 @@ func list(t *testing.T, hub *hubFake, list client.ObjectList) []string {
 	}
 	return names
 }
+
+func TestUninstallDropsContentsOfBundlesThatAreGone(t *testing.T) {
+	for name, tc := range map[string]struct {
+		objects      []client.Object
+		wantContents int
+	}{
+		"nothing is left":                {},
+		"a bundle without works is left": {objects: []client.Object{bundle("web")}, wantContents: 1},
+		"a work is left":                 {objects: []client.Object{bundleWork("dev", "web")}, wantContents: 1},
+		"a work is being deleted":        {objects: []client.Object{terminating(bundleWork("dev", "web"))}, wantContents: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			content := &v1alpha1.Content{ObjectMeta: metav1.ObjectMeta{Name: "s-1"}}
+			hub := newHub(t, drops, append(tc.objects, content))
+			u := &uninstaller{client: hub.Client, out: &bytes.Buffer{}, now: hub.now}
+			if err := u.dropContents(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if got := len(list(t, hub, &v1alpha1.ContentList{})); got != tc.wantContents {
+				t.Errorf("%d Contents, want %d", got, tc.wantContents)
+			}
+		})
+	}
+}
