@@ -107,12 +107,20 @@ var _ = Describe("Removal", func() {
 		w.completes()
 	})
 
-	It("takes the works when the namespace may not use the clusters any more", func() {
+	It("of all clusters waits for a person when the namespace may not use them any more", func() {
 		startManager()
 		w.deploy("v1")
 		w.completes()
 		binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: w.set}}
 		Expect(k8s.Delete(bg, binding)).To(Succeed())
+		request := w.asked("RemovalGuard")
+		Expect(request.Clusters).To(ConsistOf(w.dev, w.stg, w.prod))
+		Expect(request.Total).To(Equal(int32(3)))
+		Consistently(func() []bool { return []bool{w.work(w.dev) != nil, w.work(w.stg) != nil, w.work(w.prod) != nil} }).
+			WithTimeout(2 * grace).Should(Equal([]bool{true, true, true}))
+
+		By("removing them once that is confirmed")
+		w.confirm(request)
 		Eventually(func() []string { return []string{w.admitted(w.dev), w.admitted(w.stg), w.admitted(w.prod)} }).
 			WithTimeout(patient).Should(Equal([]string{"", "", ""}))
 		Eventually(func() string { return condition(w.current(), "Ready") }).WithTimeout(patient).
