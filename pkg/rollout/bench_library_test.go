@@ -9,7 +9,7 @@ import (
 // fleet, one after the other: 100 groups, the first half Done, the rest not admitted.
 // The planner answers more: every cluster's reason, every group's counts, stamps.
 func BenchmarkBesideLibrary(b *testing.B) {
-	for _, s := range []Strategy{{Type: All}, perGroup("0")} {
+	for _, s := range []Strategy{{Type: All}, queueOf("10%", "0"), perGroup("0")} {
 		for _, n := range []int{100, 1_000, 10_000} {
 			fleet := besideFleet(n)
 			b.Run(fmt.Sprintf("%s/clusters=%d", s.Type, n), func(b *testing.B) { beside(b, s, fleet) })

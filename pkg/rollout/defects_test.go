@@ -82,6 +82,43 @@ func (d defect) check(t *testing.T) {
 	}
 }
 
+// TestLibraryQueueDefects are the rows about type Progressive.
+func TestLibraryQueueDefects(t *testing.T) {
+	endless := queueOf("1", "1")
+	endless.ProgressDeadline = 0
+	for name, tt := range map[string]defect{
+		"Q1: one under way behind one to be applied":      {queueOf("1", "0"), []string{"a g0 Old", "c g0 Progressing"}, "", NotReady, "a"},
+		"Q2: failures behind those to be applied":         {queueOf("2", "0"), []string{"a g0 Old", "b g0 Old", "e g0 TimedOut", "f g0 TimedOut"}, "", FailureBudgetExceeded, "a b"},
+		"Q3: a failure without a deadline frees its slot": {endless, []string{"a g0 Failed", "b g0 -"}, "b", InProgress, ""},
+		"P2: maxFailures above the size tolerates all":    {queueOf("1", "5"), []string{"a g0 TimedOut", "b g0 -"}, "b", InProgress, ""},
+		"P4: mandatory done, one behind them timed out":   {queueOf("2", "100%", "g0"), []string{"a g0 Done", "b g1 Late", "c g1 -"}, "c", InProgress, ""},
+		"P4e: mandatory done, one behind them progresses": {queueOf("2", "0", "g0"), []string{"a g0 Done", "b g1 Progressing", "c g1 -"}, "c", NotReady, ""},
+		"P6: a mandatory group timed out":                 {queueOf("1", "100%", "g0"), []string{"a g0 TimedOut", "b g1 -"}, "", FailureBudgetExceeded, "b"},
+		// Kept on purpose: failures are of the whole lane, in mandatory groups too.
+		"1.5: failures are counted over the lane":   {queueOf("1", "34%"), []string{"a g0 TimedOut", "b g1 Done", "c g1 -"}, "c", InProgress, "c"},
+		"1.5: the queue goes by group, then name":   {queueOf("1", "0"), []string{"z g0 -", "a g1 -"}, "z", InProgress, "a"},
+		"T4: a mandatory group that does not exist": {queueOf("1", "0", "canary"), []string{"a1 g0 -"}, "", MandatoryGroupMissing, "a1"},
+	} {
+		t.Run(name, tt.check)
+	}
+}
+
+// TestQueueDefault is 1.5: what the API documents as the default of maxConcurrency is
+// the Placement's clustersPerDecisionGroup, and the library takes all clusters.
+func TestQueueDefault(t *testing.T) {
+	fleet := []string{"a g0 -", "b g0 -", "c g0 -"}
+	in := fleetOf(queueOf("", "0"), fleet...)
+	snapshot := in.Views["app/fleet"].Snapshot
+	snapshot.PerGroup = intstr.FromInt32(2)
+	in.Views["app/fleet"] = Observe(nil, snapshot, testSettle, epoch)
+	if got := admitted(Plan(in, testNow)); got != "a b" {
+		t.Errorf("admitted %q", got)
+	}
+	if got := libraryOf(queueOf("", "0"), fleet...).admits(); got != "a b c" {
+		t.Errorf("the library admitted %q", got)
+	}
+}
+
 // TestIndexGap is P7 and P7b: a gap in the indexes removed clusters.
 func TestIndexGap(t *testing.T) {
 	for _, s := range []Strategy{perGroup("0"), {Type: All}} {

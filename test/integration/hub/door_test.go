@@ -73,9 +73,7 @@ func planner(object []byte) (*v1alpha1.RolloutPolicy, string) {
 	}
 	var out []string
 	for _, err := range rollout.ValidatePolicy(policy) {
-		if !strings.Contains(err.Detail, "not supported yet") {
-			out = append(out, err.Error())
-		}
+		out = append(out, err.Error())
 	}
 	return policy, strings.Join(out, "\n")
 }
