@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
@@ -206,6 +207,32 @@ var _ = Describe("A bundle's revision", func() {
 		secret.ResourceVersion, secret.UID = "", ""
 		Expect(k8s.Create(bg, secret)).To(Succeed())
 		Expect(w.becomes(v2)).To(Equal(v1))
+	})
+
+	It("that was completed last is what a new cluster of a closed group gets", func() {
+		startManager()
+		w.says("v1")
+		v1 := w.becomes("")
+		w.spokes.set(w.dev, notReady)
+		w.says("v2")
+		Eventually(func() string { return w.on(w.dev) }).WithTimeout(patient).ShouldNot(Equal(v1))
+		v2 := w.on(w.dev)
+
+		late := w.prod + "-late"
+		join(w.set, late, "prod")
+		startSpokes(late)
+		DeferCleanup(func() {
+			Expect(k8s.DeleteAllOf(bg, &workv1.ManifestWork{}, client.InNamespace(late))).To(Succeed())
+		})
+		decide(w.namespace, "stages", group{"dev", []string{w.dev}}, group{"stg", []string{w.stg}}, group{"prod", []string{w.prod, late}})
+		Eventually(func() string { return w.on(late) }).WithTimeout(patient).Should(Equal(v1))
+		Expect(w.id(late)).To(Equal(w.id(w.prod)))
+		Expect(string(w.work(late).Spec.Workload.Manifests[0].Raw)).To(Equal(string(w.work(w.prod).Spec.Workload.Manifests[0].Raw)))
+		Consistently(func() string { return w.on(late) }).WithTimeout(2 * time.Second).Should(Equal(v1))
+
+		By("admitting it like the others once its group opens")
+		w.spokes.set(w.dev, healthy)
+		Eventually(func() []string { return []string{w.on(w.prod), w.on(late)} }).WithTimeout(patient).Should(Equal([]string{v2, v2}))
 	})
 
 	It("is dropped over the limit, the oldest first, and its files after it", func() {
