@@ -210,7 +210,12 @@ func (h *history) event() {
 }
 
 func (h *history) rarer(c *simCluster) {
-	s := &h.lanes[h.choose(len(h.lanes), "lane")].Strategy
+	lane := &h.lanes[h.choose(len(h.lanes), "lane")]
+	s := &lane.Strategy
+	if lane.Partitions != nil {
+		// They have no use for a strategy.
+		s = &Strategy{}
+	}
 	switch h.choose(7, "rare event") {
 	case 6:
 		s.GroupConcurrency = h.anyLimit()

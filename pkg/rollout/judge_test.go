@@ -80,11 +80,12 @@ func (j *judgeOfPlans) watch() {
 		}
 		for _, l := range j.s.lanes {
 			group, in := c.groups[l.Name]
-			if now := fmt.Sprint(group, in && shown); now != v.shows[l.Name] || v.since[l.Name].IsZero() {
-				v.shows[l.Name], v.since[l.Name] = now, j.s.now
+			// Also what ends just now was shown until now.
+			if was, ok := strings.CutSuffix(v.shows[l.Name], "true"); ok && j.s.now.Sub(v.since[l.Name]) >= j.s.settle {
+				v.settled[l.Name] = was
 			}
-			if in && shown && j.s.now.Sub(v.since[l.Name]) >= j.s.settle {
-				v.settled[l.Name] = group
+			if now := fmt.Sprintf("%s%v", group, in && shown); now != v.shows[l.Name] || v.since[l.Name].IsZero() {
+				v.shows[l.Name], v.since[l.Name] = now, j.s.now
 			}
 			start := v.inLane[l.Name]
 			restart(&start, j.s.now, in && shown && c.labels && (c.Work == nil || c.Work.Place.Lane == l.Name))

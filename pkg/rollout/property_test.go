@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
 	if !given {
 		// A history is some hundred plans.
-		if err := flag.Set("rapid.checks", "30"); err != nil {
+		if err := flag.Set("rapid.checks", "200"); err != nil {
 			panic(err)
 		}
 	}
