@@ -118,7 +118,7 @@ func (p *planner) act() {
 	var unwritten []*member
 	for _, l := range p.lanes {
 		for _, m := range p.queue(l) {
-			if m.Unwritten != "" && m.state == Pending {
+			if m.state == Pending && m.Unwritten != "" {
 				unwritten = append(unwritten, m)
 				continue
 			}
@@ -136,6 +136,9 @@ func (p *planner) act() {
 		p.remove(m)
 	}
 }
+
+// nextChunk is what thousands of clusters may wait for at once.
+var nextChunk = fmt.Sprintf("admitted with the next %d clusters", chunk)
 
 // actOn admits a cluster, refreshes it, or says what it waits for.
 func (p *planner) actOn(m *member) {
@@ -155,7 +158,7 @@ func (p *planner) actOn(m *member) {
 	case m.desired == "" && !newcomer:
 		why, blocked = Hold{RenderFailed, "no deployment id was rendered for the cluster"}, true
 	case p.taken == chunk && !newcomer:
-		why, blocked = Hold{InProgress, fmt.Sprintf("admitted with the next %d clusters", chunk)}, true
+		why, blocked = Hold{InProgress, nextChunk}, true
 	case p.taken == chunk:
 		blocked = true
 	}

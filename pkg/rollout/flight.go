@@ -17,7 +17,7 @@ type flight struct {
 
 // inFlight tells whether the cluster is not settled on whatever was admitted to it,
 // however old that is. It has its slot already.
-func (m *member) inFlight() bool { return m.Work != nil && !m.judged.state.Settled() }
+func (m *member) inFlight() bool { return m.flying }
 
 func (f *flight) add(m *member) {
 	f.count++

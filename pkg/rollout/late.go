@@ -84,7 +84,7 @@ func (p *planner) queue(l *lane) []*member {
 			switch {
 			case m.state == Pending && m.inFlight():
 				flying = append(flying, m)
-			case m.late || p.newcomer(m):
+			case m.late || (m.state != Done && p.newcomer(m)):
 				after = append(after, m)
 			default:
 				rest = append(rest, m)

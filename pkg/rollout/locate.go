@@ -54,7 +54,11 @@ func (p *planner) ownLane(m *member) int {
 	if m.Work == nil || !m.Exists {
 		return -1
 	}
-	if i, ok := p.laneOf[m.Work.Place.Lane]; ok {
+	lane := m.Work.Place.Lane
+	if len(p.lanes) == 1 && lane == p.lanes[0].Name {
+		return 0
+	}
+	if i, ok := p.laneOf[lane]; ok {
 		return i
 	}
 	return -1
@@ -177,6 +181,9 @@ func (p *planner) unselected(m *member) bool {
 // resolve maps a remembered group that the decisions do not have any more to the
 // last one of its name.
 func (l *lane) resolve(key GroupKey) GroupKey {
+	if key.Index == 0 {
+		return key
+	}
 	if n := l.sizes[key.Name]; n > 0 && key.Index >= n {
 		key.Index = n - 1
 	}

@@ -12,7 +12,7 @@ const chunk = 100
 
 // Plan decides what to do now.
 func Plan(in Input, now time.Time) Result {
-	p := &planner{in: in, now: now.UTC().Truncate(time.Microsecond)}
+	p := &planner{in: in, now: now.UTC().Truncate(time.Microsecond), said: map[saying]string{}}
 	p.remember()
 	p.readLanes()
 	p.hold()
@@ -47,6 +47,8 @@ type planner struct {
 	heldBack *Hold
 	// taken is how many clusters were admitted, or would be if the plan was not paused.
 	taken int
+	// said are sentences that many clusters share.
+	said map[saying]string
 	// next is the earliest moment at which time alone changes the plan.
 	next time.Time
 }
@@ -111,31 +113,35 @@ type group struct {
 	partition int
 }
 
-// member is one cluster in the plan.
+// member is one cluster in the plan. What every step asks stands first, within one
+// line of the processor's cache.
 type member struct {
 	*Cluster
-	judged
-	standing
 	group *group
+	state State
 	// desired is the id that the cluster should have.
 	desired string
-	state   State
-	// selected tells whether the bundle wants the cluster; kept says why a cluster
-	// outside every group is left as it is.
-	selected bool
-	kept     *Hold
-	// seen is true while any lane's latest decisions show the cluster; countsFrom is
-	// when those that have just changed count.
-	seen       bool
-	countsFrom time.Time
+	// selected tells whether the bundle wants the cluster, seen whether any lane's
+	// latest decisions show it.
+	selected, seen bool
+	// flying is true while whatever was admitted is not settled.
+	flying bool
+	// late is true for one that came after its group was opened.
+	late bool
 	// unwanted is true when the cluster's work has no business there as far as the
 	// latest reading goes, removable once that was so for the whole grace; stale when
 	// the work differs from what is wanted in more than its id; acted once the plan
 	// has an action for it.
 	unwanted, removable, stale, acted bool
-	// late is true for one that came after its group was opened.
-	late    bool
-	shownAs Shown
+	judged
+	standing
+	// kept says why a cluster outside every group is left as it is.
+	kept *Hold
+	// countsFrom is when decisions that have just changed count.
+	countsFrom time.Time
+	shownAs    Shown
+	// began is when the state began, as far as the stamps tell.
+	began time.Time
 	// why is what a Pending cluster waits for.
 	why Hold
 }
@@ -168,15 +174,7 @@ func (p *planner) readLanes() {
 
 // gather sorts the clusters, finds where each stands and what state it is in.
 func (p *planner) gather() {
-	type named struct {
-		name    string
-		cluster *Cluster
-	}
-	clusters := make([]named, len(p.in.Clusters))
-	for i := range p.in.Clusters {
-		clusters[i] = named{p.in.Clusters[i].Name, &p.in.Clusters[i]}
-	}
-	slices.SortFunc(clusters, func(a, b named) int { return strings.Compare(a.name, b.name) })
+	clusters := byName(p.in.Clusters)
 	p.out.Absent = map[string]time.Time{}
 	for _, g := range p.out.Record.Groups {
 		if i, ok := p.laneOf[g.Lane]; ok {
@@ -186,7 +184,7 @@ func (p *planner) gather() {
 	p.members = make([]member, len(clusters))
 	for i := range clusters {
 		m := &p.members[i]
-		m.Cluster = clusters[i].cluster
+		m.Cluster = clusters[i]
 		m.desired = m.DesiredID
 		if m.Work != nil && !m.wanted() && m.Work.Revision == p.in.Revision {
 			// Nobody computes an id for a cluster that is on its way out.
@@ -198,6 +196,7 @@ func (p *planner) gather() {
 			m.late = p.isLate(m)
 			m.group.members = append(m.group.members, m)
 		}
+		m.began = p.since(m)
 	}
 	p.partition()
 	for _, l := range p.lanes {
@@ -205,11 +204,27 @@ func (p *planner) gather() {
 	}
 }
 
+// byName returns clusters in name order. The hub has them so, and to look is cheaper
+// than to sort.
+func byName(clusters []Cluster) []*Cluster {
+	out := make([]*Cluster, len(clusters))
+	sorted := true
+	for i := range clusters {
+		out[i] = &clusters[i]
+		sorted = sorted && (i == 0 || clusters[i-1].Name <= clusters[i].Name)
+	}
+	if !sorted {
+		slices.SortFunc(out, func(a, b *Cluster) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return out
+}
+
 // classify gives a cluster its state.
 func (p *planner) classify(m *member) {
 	if m.Work != nil {
 		m.judged = judge(m.Cluster, p.termsOf(m), p.now)
-		p.wakeFor(m.judged)
+		m.flying = !m.judged.state.Settled()
+		p.wakeFor(&m.judged)
 	}
 	m.state = m.judged.state
 	switch {
@@ -237,7 +252,7 @@ func (p *planner) termsOf(m *member) terms {
 }
 
 // wakeFor notes when time alone changes a cluster's state, or what is told of it.
-func (p *planner) wakeFor(j judged) {
+func (p *planner) wakeFor(j *judged) {
 	p.at(j.until)
 	if j.success && !j.until.IsZero() {
 		p.at(j.until.Add(confirmDelay))

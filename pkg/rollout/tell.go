@@ -175,8 +175,8 @@ func (p *planner) groupStop(g *group) (Reason, string) {
 func (p *planner) clusterResult(m *member) ClusterResult {
 	r := ClusterResult{
 		Name: m.Name, InLane: m.group != nil, Selected: m.selected, State: m.state, Shown: m.shownAs,
-		Reason: m.reason(), Sentence: m.sentence(), Until: m.until,
-		Late: m.late, Since: p.since(m),
+		Reason: m.reason(), Sentence: p.sentenceOf(m), Until: m.until,
+		Late: m.late, Since: m.began,
 	}
 	if m.late && m.state != Done {
 		r.Sentence += "; nobody waits for it, as it came after its group was opened"
