@@ -41,7 +41,7 @@ func (j *judgeOfPlans) sameSource(in Input, r Result) error {
 	return nil
 }
 
-// noGroupMissing: nothing is admitted in a lane that lost a group which had members.
+// noGroupMissing: nothing is admitted in a lane that lost a named group which had members.
 func (j *judgeOfPlans) noGroupMissing(in Input, r Result) error {
 	if r.Hold != nil && r.Hold.Reason != Paused {
 		return nil
@@ -49,7 +49,7 @@ func (j *judgeOfPlans) noGroupMissing(in Input, r Result) error {
 	has := map[string]bool{}
 	for _, l := range r.Lanes {
 		for _, g := range l.Groups {
-			if l.Name != DefaultLane && g.Counts.Total > 0 {
+			if l.Name != DefaultLane && g.Name != "" && g.Counts.Total > 0 {
 				has[l.Name+"/"+shownGroup(g.Name)] = true
 			}
 		}

@@ -32,8 +32,9 @@ func (p *planner) vanish() {
 	}
 }
 
-// vanished are the recorded groups of a lane that have no members, in name order.
-// Those that a person confirmed are forgotten.
+// vanished are the recorded named groups of a lane that have no members, in name
+// order. Those that a person confirmed are forgotten. The unnamed rest is last and
+// opens nothing when it goes: an ordinary relabel passes through it.
 func (p *planner) vanished(l *lane) []string {
 	present := map[string]bool{}
 	for _, g := range l.groups {
@@ -42,7 +43,7 @@ func (p *planner) vanished(l *lane) []string {
 	var gone []string
 	r := &p.out.Record
 	r.Groups = slices.DeleteFunc(r.Groups, func(g RecordedGroup) bool {
-		if g.Lane != l.Name || present[g.Name] {
+		if g.Lane != l.Name || g.Name == "" || present[g.Name] {
 			return false
 		}
 		if p.agreed(GroupVanished, l.subject(g.Name)) {

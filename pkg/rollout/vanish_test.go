@@ -30,12 +30,14 @@ func TestGroupVanished(t *testing.T) {
 		"all are there":          {recorded("dev", "stg"), Confirmation{}, nil, "", InProgress, "dev stg"},
 		"one is gone":            {recorded("dev", "qa", "stg"), Confirmation{}, nil, "fleet/qa", GroupVanished, "dev qa stg"},
 		"two are gone":           {recorded("canary", "qa"), Confirmation{}, nil, "fleet/canary fleet/qa", GroupVanished, "canary dev qa stg"},
-		"the unmatched are gone": {recorded("", "dev"), Confirmation{}, nil, "fleet/(unmatched)", GroupVanished, " dev stg"},
+		"the unmatched are gone": {recorded("", "dev"), Confirmation{}, nil, "", InProgress, " dev stg"},
+		"the unmatched and a named one are gone": {
+			recorded("", "qa"), Confirmation{}, nil, "fleet/qa", GroupVanished, " dev qa stg",
+		},
 		"one of several of a name is there": {
 			[]RecordedGroup{{Place: Place{"fleet", GroupKey{"dev", 1}}}}, Confirmation{}, nil, "", InProgress, "dev dev stg",
 		},
 		"confirmed":           {recorded("dev", "qa"), Confirmation{GroupVanished, "fleet/qa", "v2", nil}, nil, "", InProgress, "dev stg"},
-		"unmatched confirmed": {recorded(""), Confirmation{GroupVanished, "fleet/(unmatched)", "v2", nil}, nil, "", InProgress, "dev stg"},
 		"another confirmed":   {recorded("canary", "qa"), Confirmation{GroupVanished, "fleet/qa", "v2", nil}, nil, "fleet/canary", GroupVanished, "canary dev stg"},
 		"of another revision": {recorded("qa"), Confirmation{GroupVanished, "fleet/qa", "v1", nil}, nil, "fleet/qa", GroupVanished, "dev qa stg"},
 		"one that is there is not forgotten": {
