@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/target"
@@ -152,7 +153,7 @@ func Open(cr *appsv1.ControllerRevision, v []byte) (*fleet.BundleSpec, error) {
 
 func parse(cr *appsv1.ControllerRevision) (document, error) {
 	var d document
-	if err := json.Unmarshal(cr.Data.Raw, &d); err != nil || d.Content == "" {
+	if err := json.Unmarshal(cr.Data.Raw, &d); err != nil || len(validation.IsDNS1123Label(d.Content)) > 0 {
 		// The library's error can show a part of the spec.
 		return d, fmt.Errorf("ControllerRevision %s/%s: its data is not what this add-on writes", cr.Namespace, cr.Name)
 	}
@@ -160,7 +161,8 @@ func parse(cr *appsv1.ControllerRevision) (document, error) {
 }
 
 // Strip is a transform for a cache of ControllerRevisions: it takes the specs out,
-// which are read live when they are needed.
+// which are read live when they are needed. Of what this add-on has not written
+// nothing is left: anybody in the namespace can write a megabyte under its label.
 func Strip(object any) (any, error) {
 	cr, ok := object.(*appsv1.ControllerRevision)
 	if !ok {
@@ -169,6 +171,7 @@ func Strip(object any) (any, error) {
 	cr.ManagedFields = nil
 	d, err := parse(cr)
 	if err != nil {
+		cr.Data.Raw = nil
 		return cr, nil //nolint:nilerr // whoever reads it finds the same error
 	}
 	d.Spec = nil

@@ -202,9 +202,24 @@ func TestStrip(t *testing.T) {
 	if strings.Contains(string(cr.Data.Raw), "chart") || cr.ManagedFields != nil {
 		t.Errorf("not stripped: %s", cr.Data.Raw)
 	}
-	other := &appsv1.ControllerRevision{}
-	other.Data.Raw = []byte("x")
-	if _, err := Strip(other); err != nil {
-		t.Errorf("one that is not ours: %v", err)
+}
+
+func TestStripLeavesNothingOfWhatIsNotOurs(t *testing.T) {
+	for name, data := range map[string]string{
+		"no document":             `["` + strings.Repeat("x", 1000) + `"]`,
+		"no name of a Content":    `{"spec":{"namespace":"` + strings.Repeat("x", 1000) + `"}}`,
+		"a novel for a name":      `{"content":"` + strings.Repeat("x", 1000) + `"}`,
+		"a name that none can be": `{"content":"../x"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			cr := &appsv1.ControllerRevision{}
+			cr.Data.Raw = []byte(data)
+			if _, err := Strip(cr); err != nil || len(cr.Data.Raw) > 0 {
+				t.Errorf("%d bytes are kept, error %v", len(cr.Data.Raw), err)
+			}
+			if _, err := Read(cr); err == nil {
+				t.Error("it can be read")
+			}
+		})
 	}
 }

@@ -11,6 +11,13 @@ import (
 // strategyPath is where a bundle has Fleet's rollout strategy.
 var strategyPath = field.NewPath("spec", "rolloutStrategy")
 
+// What a bundle's manual partitions come to at most: every one of them is compared
+// with every cluster in every plan, and their names are recorded and shown.
+const (
+	maxManualPartitions = 1000
+	maxPartitionName    = 253
+)
+
 // cutsItself tells whether a bundle's own strategy has partitions.
 func cutsItself(s *fleet.RolloutStrategy) bool {
 	return s != nil && (len(s.Partitions) > 0 || s.AutoPartitionSize != nil || s.AutoPartitionThreshold != nil)
@@ -68,6 +75,10 @@ func parsePartitions(in *fleet.RolloutStrategy) (*Partitions, field.ErrorList) {
 	if in.AutoPartitionSize != nil && !noSize(*in.AutoPartitionSize) {
 		errs = append(errs, checkFleetLimit(in.AutoPartitionSize, strategyPath.Child("autoPartitionSize"))...)
 	}
+	manual := strategyPath.Child("partitions")
+	if n := len(in.Partitions); n > maxManualPartitions {
+		return nil, append(errs, field.TooMany(manual, n, maxManualPartitions))
+	}
 	out := &Partitions{
 		Limits: limits, MaxUnavailablePartitions: in.MaxUnavailablePartitions,
 		AutoSize: in.AutoPartitionSize, AutoThreshold: in.AutoPartitionThreshold,
@@ -77,7 +88,10 @@ func parsePartitions(in *fleet.RolloutStrategy) (*Partitions, field.ErrorList) {
 		if part.Name == "" {
 			part.Name = fmt.Sprintf("partition %d", i+1)
 		}
-		errs = append(errs, checkFleetLimit(part.MaxUnavailable, strategyPath.Child("partitions").Index(i).Child("maxUnavailable"))...)
+		if len(part.Name) > maxPartitionName {
+			errs = append(errs, field.TooLong(manual.Index(i).Child("name"), "", maxPartitionName))
+		}
+		errs = append(errs, checkFleetLimit(part.MaxUnavailable, manual.Index(i).Child("maxUnavailable"))...)
 		out.Manual = append(out.Manual, part)
 	}
 	return out, errs
