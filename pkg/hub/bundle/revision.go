@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,10 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/hub/outcome"
 	"open-cluster-management.io/fleet-addon/pkg/revision"
 )
+
+// goneDelay is how soon to look again for what is being deleted and what somebody's
+// finalizer can keep for ever.
+const goneDelay = 10 * time.Second
 
 // readRevisions reads the kept revisions of the bundle, the oldest number first. Those
 // of an earlier bundle of the same name go with that.
@@ -143,6 +148,9 @@ func (r *Reconciler) revisionInTheWay(ctx context.Context, want *appsv1.Controll
 		return fmt.Errorf("ControllerRevision %s/%s is in the way: its label %s or an annotation is not what this bundle writes; delete it",
 			want.Namespace, want.Name, v1alpha1.LabelBundle)
 	}
+	if !live.DeletionTimestamp.IsZero() {
+		return outcome.Wait(goneDelay, "ControllerRevision %s/%s is being deleted: its finalizers %q have to go", want.Namespace, want.Name, live.Finalizers)
+	}
 	if ownedBy(live, owner) {
 		return outcome.Wait(cacheDelay, "the cache does not show ControllerRevision %s/%s", want.Namespace, want.Name)
 	}
@@ -185,6 +193,8 @@ func (r *Reconciler) keepValues(ctx context.Context, want *corev1.Secret, owner 
 	case live.Annotations[v1alpha1.AnnotationBundle] != want.Annotations[v1alpha1.AnnotationBundle]:
 		return fmt.Errorf("delete Secret %s/%s, which is in the way: its annotation %s is not what this bundle writes",
 			want.Namespace, want.Name, v1alpha1.AnnotationBundle)
+	case !live.DeletionTimestamp.IsZero():
+		return outcome.Wait(goneDelay, "Secret %s/%s is being deleted: its finalizers %q have to go", live.Namespace, live.Name, live.Finalizers)
 	case ownedBy(live, owner) && bytes.Equal(live.Data[revision.SecretKey], want.Data[revision.SecretKey]):
 		return nil
 	}
