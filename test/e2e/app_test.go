@@ -35,6 +35,8 @@ type app struct {
 	// values for all clusters, and for single ones, by name.
 	values map[string]any
 	per    map[string]map[string]any
+	// strategy is Fleet's own; nil for none.
+	strategy *fleet.RolloutStrategy
 	// implicit bundles have no targets and follow the Placement.
 	implicit bool
 }
@@ -99,7 +101,7 @@ spec:
 // bundle is the app as it is now.
 func (a *app) bundle() *fleet.Bundle {
 	b := &fleet.Bundle{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: a.name}}
-	b.Spec.DefaultNamespace = a.namespace
+	b.Spec.DefaultNamespace, b.Spec.RolloutStrategy = a.namespace, a.strategy
 	b.Spec.Helm = &fleet.HelmOptions{ReleaseName: a.name, Values: &fleet.GenericMap{Data: maps.Clone(a.values)}}
 	b.Spec.Resources = []fleet.BundleResource{{Name: "Chart.yaml",
 		Content: fmt.Sprintf("apiVersion: v2\nname: app\nversion: %d.0.0\n", a.version)}}
@@ -119,6 +121,12 @@ func (a *app) bundle() *fleet.Bundle {
 	b.Spec.Targets = append(b.Spec.Targets, fleet.BundleTarget{Name: "all", ClusterSelector: &metav1.LabelSelector{
 		MatchExpressions: []metav1.LabelSelectorRequirement{{Key: environmentLabel, Operator: metav1.LabelSelectorOpExists}}}})
 	return b
+}
+
+// inEnvironment selects the clusters of groups.
+func inEnvironment(names ...string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: environmentLabel, Operator: metav1.LabelSelectorOpIn, Values: names}}}
 }
 
 // apply writes the bundle and returns its revision.

@@ -46,7 +46,7 @@ func chartValues() map[string]any {
 		"settleTime":        settleTime.String(),
 		"removalGrace":      removalGrace.String(),
 		"uninstallDeadline": "1m",
-		"placement":         map[string]any{"decisionGroups": decisionGroups},
+		"placement":         map[string]any{"clusterSets": []any{clusterSet}, "decisionGroups": decisionGroups},
 		"rolloutStrategy":   map[string]any{"type": "ProgressivePerGroup"},
 		"agent":             map[string]any{"statusInterval": "5s"},
 	}

@@ -3,11 +3,13 @@ package e2e
 import (
 	"context"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gexec"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 )
@@ -80,4 +82,14 @@ func rowOf(g Gomega, table, word string) (header, row []string) {
 	}
 	g.Expect(table).To(ContainSubstring(word))
 	return nil, nil
+}
+
+// fleetctl runs a command as a user of the hub, and expects how it exits.
+func fleetctl(ctx context.Context, status int, args ...string) string {
+	GinkgoHelper()
+	command := exec.CommandContext(ctx, filepath.Join("..", "..", "bin", "fleetctl"), append(args, "--kubeconfig", env.Hub.Kubeconfig)...)
+	session, err := gexec.Start(command, GinkgoWriter, GinkgoWriter)
+	Expect(err).NotTo(HaveOccurred())
+	Eventually(ctx, session).Should(gexec.Exit(status), "fleetctl %v", args)
+	return string(session.Out.Contents())
 }

@@ -29,12 +29,14 @@ var _ = Describe("fleet-addon", func() {
 	Describe("a new version", supersedeSpecs)
 	Describe("placement decisions", decisionSpecs)
 	Describe("kubectl", kubectlSpecs)
+	Describe("rollouts", engineSpecs)
 
 	// These do something to the clusters or to the add-on, and what takes them away comes last.
 	Describe("alone", Serial, Ordered, ContinueOnFailure, func() {
 		Describe("in steady state", quietSpecs)
 		Describe("a manager that is killed", Label("local"), killSpecs)
 		Describe("a cluster that is no longer selected", membershipSpecs)
+		Describe("a version", cutOffSpecs)
 		Describe("agent settings", agentConfigSpecs)
 		Describe("the end", lifecycleSpecs)
 	})

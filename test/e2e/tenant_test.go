@@ -24,6 +24,8 @@ import (
 // tenant is a namespace that may use all clusters, with a Placement in three groups and a policy for all its bundles.
 type tenant struct {
 	namespace string
+	// set of the clusters that the namespace may use.
+	set       string
 	placement *clusterv1beta1.Placement
 	policy    *v1alpha1.RolloutPolicy
 }
@@ -36,9 +38,8 @@ const (
 
 // newTenant prepares one; create makes it.
 func newTenant(name string) *tenant {
-	t := &tenant{namespace: "e2e-" + name + "-" + rand.String(4)}
+	t := &tenant{namespace: "e2e-" + name + "-" + rand.String(4), set: clusterSet}
 	t.placement = &clusterv1beta1.Placement{ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: placementName}}
-	t.placement.Spec.ClusterSets = []string{clusterSet}
 	for _, group := range []string{"dev", "stg", "prod"} {
 		t.placement.Spec.DecisionStrategy.GroupStrategy.DecisionGroups = append(
 			t.placement.Spec.DecisionStrategy.GroupStrategy.DecisionGroups, clusterv1beta1.DecisionGroup{
@@ -81,12 +82,18 @@ func (t *tenant) create(ctx context.Context) *tenant {
 		t.removeBundles(ctx)
 		Expect(client.IgnoreNotFound(hub.Delete(ctx, namespace))).To(Succeed())
 	}, NodeTimeout(2*time.Minute))
-	binding := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: clusterSet}}
-	binding.Spec.ClusterSet = clusterSet
-	for _, o := range []client.Object{binding, t.placement, t.policy} {
+	t.placement.Spec.ClusterSets = []string{t.set}
+	for _, o := range []client.Object{t.binding(), t.placement, t.policy} {
 		Expect(hub.Create(ctx, o)).To(Succeed())
 	}
 	return t
+}
+
+// binding is what lets the tenant use its clusters.
+func (t *tenant) binding() *clusterv1beta2.ManagedClusterSetBinding {
+	b := &clusterv1beta2.ManagedClusterSetBinding{ObjectMeta: metav1.ObjectMeta{Namespace: t.namespace, Name: t.set}}
+	b.Spec.ClusterSet = t.set
+	return b
 }
 
 // removeBundles deletes the tenant's bundles and waits until nothing of them is left on the hub.
