@@ -119,12 +119,16 @@ func (s *sim) match() {
 	} else {
 		matches, err = target.Select(s.object, s.groups, clusters)
 	}
+	var partitions map[string]int
 	if err == nil {
-		err = s.partition(clusters)
+		partitions, err = target.Partitions(s.object, s.groups, clusters)
 	}
 	if err != nil {
 		s.blocks = []rollout.Hold{{Reason: rollout.BundleInvalid, Sentence: err.Error()}}
 		return
+	}
+	for _, n := range s.nodes {
+		n.row.Partition = partitions[n.name]
 	}
 	for i := range matches {
 		n := s.byName[matches[i].Cluster]
