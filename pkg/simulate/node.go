@@ -75,10 +75,14 @@ func (s *sim) becomeReady(n *node) {
 }
 
 // soak lets the agent say that minSuccessTime is over: a second late, as the real one
-// does.
+// does. Where steps are longer than that it comes with the step in which the soak ends.
 func (s *sim) soak(n *node) {
 	soak := n.row.Work.MinSuccessTime
-	s.later(n, max(n.agent.readyAt+soak+time.Second, s.now), func() {
+	said := n.agent.readyAt + soak
+	if s.step <= fineStep {
+		said += time.Second
+	}
+	s.later(n, max(s.stepUp(said), s.now), func() {
 		n.agent.said.Soaked, n.agent.said.SoakedKnown = soak, true
 	})
 }

@@ -31,6 +31,8 @@ type Report struct {
 	Source   string `json:"source"`
 	Seed     int64  `json:"seed"`
 	Clusters int    `json:"clusters"`
+	// Step is what all times were rounded up to.
+	Step Duration `json:"step"`
 	// End is complete, passed, breached, held or unfinished.
 	End End `json:"end"`
 	// At is when it became complete, or else when the last thing happened or the
@@ -112,7 +114,7 @@ func (s *sim) cutOff() End {
 func (s *sim) summary(end End) *Report {
 	r := &s.last
 	out := &Report{
-		Bundle: s.object.Namespace + "/" + s.object.Name, Revision: s.revision, Source: s.source.Name, Seed: s.seed, Clusters: len(s.nodes),
+		Bundle: s.object.Namespace + "/" + s.object.Name, Revision: s.revision, Source: s.source.Name, Seed: s.seed, Clusters: len(s.nodes), Step: Duration(s.step),
 		End: end, Reason: r.Reason, Sentence: elapsed(r.Sentence), Counts: r.Counts, Down: s.down.Down,
 		Notes: s.notes, Timeline: s.timeline.entries, Plans: s.plans,
 	}

@@ -6,15 +6,31 @@ import (
 	"time"
 )
 
-// DefaultStep is the finest time that anything happens at.
-const DefaultStep = time.Second
+// fineStep is the step of fleets of up to fineFleet clusters. Larger ones get one that
+// grows with them: a plan costs what the fleet is large, and readiness that is spread
+// over time would need one in every second.
+const (
+	fineStep  = time.Second
+	fineFleet = 2000
+	coarse    = 1000
+)
+
+// defaultStep is how finely time is cut unless somebody says: a second, or one for each
+// thousand clusters where there are more than two thousand.
+func (sc *Scenario) defaultStep() time.Duration {
+	if n := len(sc.clusters); n > fineFleet {
+		return fineStep * time.Duration((n+coarse-1)/coarse)
+	}
+	return fineStep
+}
 
 // Options of a run; what is zero is the files'.
 type Options struct {
 	Seed *int64
 	// Until is where the simulation ends at the latest.
 	Until time.Duration
-	// Step that all times are rounded up to; 0 is DefaultStep.
+	// Step that all times are rounded up to; 0 is one that goes with the number of
+	// clusters.
 	Step time.Duration
 	// Progress, if not nil, is told of every moment.
 	Progress func(Progress)
@@ -32,7 +48,7 @@ type Progress struct {
 // report. The error is the context's, or a plan that never comes to rest.
 func (sc *Scenario) Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Step <= 0 {
-		o.Step = DefaultStep
+		o.Step = sc.defaultStep()
 	}
 	if o.Until <= 0 {
 		o.Until = sc.until

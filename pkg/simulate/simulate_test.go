@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -144,5 +145,41 @@ func TestContext(t *testing.T) {
 	cancel()
 	if _, err := s.Run(ctx, Options{}); err == nil {
 		t.Error("a cancelled run has a report")
+	}
+}
+
+// TestDefaultStep: the larger the fleet the coarser its time, or 10,000 clusters would
+// take a minute. What is asked for counts as it is.
+func TestDefaultStep(t *testing.T) {
+	for name, tc := range map[string]struct {
+		clusters    string
+		asked, want time.Duration
+		wantNote    bool
+	}{
+		"2,000 clusters have every second":        {clusters: "2000", want: time.Second},
+		"2,001 clusters have every third one":     {clusters: "2001", want: 3 * time.Second, wantNote: true},
+		"10,000 clusters have every tenth one":    {clusters: "10000", want: 10 * time.Second, wantNote: true},
+		"a step that is asked for is as it is":    {clusters: "10000", asked: time.Second, want: time.Second},
+		"a longer step that is asked for is told": {clusters: "10", asked: time.Minute, want: time.Minute, wantNote: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := play(t, Options{Step: tc.asked, Until: time.Second}, bundleWeb, script1("{clusters: [{namePrefix: c, count: "+tc.clusters+"}]}"))
+			if got := time.Duration(r.Step); got != tc.want {
+				t.Errorf("step %s, want %s", got, tc.want)
+			}
+			if got := strings.Contains(text(t, r), "rounded up to "+tc.want.String()); got != tc.wantNote {
+				t.Errorf("the text tells the step: %t, want %t:\n%s", got, tc.wantNote, text(t, r))
+			}
+		})
+	}
+}
+
+// TestCoarseSoak: the end of a soak is seen in the step in which it is over, not in the
+// one after.
+func TestCoarseSoak(t *testing.T) {
+	files := hundredGroups("{after: 30s}")
+	r := play(t, Options{Step: 10 * time.Second, Until: 3 * time.Minute}, files)
+	if got := r.Groups[0].PassedAt; got == nil || time.Duration(*got) != 90*time.Second {
+		t.Errorf("group g00 passed at %v, want 1m30s: 30 s to be ready, a minute of soak", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 )
@@ -23,6 +24,9 @@ func (r *Report) Write(out io.Writer, o TextOptions) error {
 	w.add("%s  revision %s  by %s  %s", r.Bundle, r.Revision, r.Source, plural(r.Clusters, "cluster"))
 	for _, note := range r.Notes {
 		w.add("Note: %s", note)
+	}
+	if time.Duration(r.Step) > fineStep {
+		w.add("Note: all times are rounded up to %s; --step %s is finer, and takes longer in a large fleet", r.Step, fineStep)
 	}
 	for _, warning := range r.Warnings {
 		w.add("Warning: %s", warning)
