@@ -119,7 +119,9 @@ func (p *planner) cutOf(l *lane, in []*member) PartitionCut {
 	return cut
 }
 
-// fits tells whether a cut is still good for n clusters and the present settings.
+// fits tells whether a cut is still good for n clusters and the present settings. Those
+// that fall below the threshold stay cut for this revision: a cluster that leaves must
+// not open what a bad change was to be kept out of.
 func (s *Partitions) fits(cut PartitionCut, n int) bool {
 	if cut.Clusters == 0 || n >= 2*cut.Clusters || len(cut.Counts) != len(s.Manual) {
 		return false
@@ -128,7 +130,7 @@ func (s *Partitions) fits(cut PartitionCut, n int) bool {
 		return true
 	}
 	t := s.threshold()
-	return (cut.Clusters >= t) == (n >= t) && cut.Size == s.size(cut.Clusters)
+	return (cut.Clusters >= t || n < t) && cut.Size == s.size(cut.Clusters)
 }
 
 func (s *Partitions) threshold() int {
