@@ -204,7 +204,7 @@ func (p *planner) refresh(m *member) {
 	}
 	stamps := *m.stamps
 	if m.Work.Place.Lane != m.lane.Name {
-		stamps.MemberSince = p.now
+		stamps.MemberSince = p.came(m)
 	}
 	m.acted = true
 	p.out.Refresh = append(p.out.Refresh, Refresh{

@@ -10,10 +10,10 @@ import (
 // came is when the cluster came into its lane.
 func (p *planner) came(m *member) time.Time {
 	switch w := m.Work; {
-	case w == nil:
+	case w == nil || w.Place.Lane != m.lane.Name:
+		// A lane that is new to the rollout has all those that it decides from the
+		// start, however long it takes to write that into their works.
 		return latest(m.Created, m.joined)
-	case w.Place.Lane != m.lane.Name:
-		return p.now
 	case w.Stamps.MemberSince.IsZero():
 		// A lost annotation must not make a late joiner of a member.
 		return m.Created

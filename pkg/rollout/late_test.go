@@ -88,11 +88,15 @@ func TestWhoIsLate(t *testing.T) {
 		change func(*Input, *Cluster, time.Time)
 		want   bool
 	}{
-		"created before":          {"-", func(_ *Input, c *Cluster, at time.Time) { c.Created = at }, false},
-		"created after":           {"-", func(_ *Input, c *Cluster, at time.Time) { c.Created = at.Add(1) }, true},
-		"a member since before":   {"Done", func(_ *Input, c *Cluster, at time.Time) { c.Work.Stamps.MemberSince = at }, false},
-		"a member since after":    {"Done", func(_ *Input, c *Cluster, at time.Time) { c.Work.Stamps.MemberSince = at.Add(1) }, true},
-		"from another lane":       {"Done", func(_ *Input, c *Cluster, _ time.Time) { c.Work.Place.Lane = "other" }, true},
+		"created before":        {"-", func(_ *Input, c *Cluster, at time.Time) { c.Created = at }, false},
+		"created after":         {"-", func(_ *Input, c *Cluster, at time.Time) { c.Created = at.Add(1) }, true},
+		"a member since before": {"Done", func(_ *Input, c *Cluster, at time.Time) { c.Work.Stamps.MemberSince = at }, false},
+		"a member since after":  {"Done", func(_ *Input, c *Cluster, at time.Time) { c.Work.Stamps.MemberSince = at.Add(1) }, true},
+		"from another lane":     {"Done", func(_ *Input, c *Cluster, _ time.Time) { c.Work.Place.Lane = "other" }, false},
+		"from another lane, decided since after": {"Done", func(in *Input, c *Cluster, at time.Time) {
+			c.Work.Place.Lane = "other"
+			rejoin(in, at, testSettle)
+		}, true},
 		"a lost stamp is not":     {"Done", func(_ *Input, c *Cluster, _ time.Time) { c.Work.Stamps.MemberSince = time.Time{} }, false},
 		"from another group":      {"Done", func(_ *Input, c *Cluster, _ time.Time) { c.Work.Place.Name = "other" }, false},
 		"decided since after":     {"-", func(in *Input, _ *Cluster, at time.Time) { rejoin(in, at, testSettle) }, true},
@@ -108,6 +112,27 @@ func TestWhoIsLate(t *testing.T) {
 				t.Errorf("late: %v", got)
 			}
 		})
+	}
+}
+
+// TestNobodyIsLateForALaneThatIsNew: clusters that a lane decides when it opens its
+// groups are its members, whatever lane their works still name. The next group waits
+// for all of them, not only for those that were written first.
+func TestNobodyIsLateForALaneThatIsNew(t *testing.T) {
+	in := fleetOf(eachGroup(perGroup("0"), "1"), "a dev Old", "b dev Old", "z stg Old")
+	for i := range in.Clusters {
+		in.Clusters[i].Work.Place.Lane = "former"
+	}
+	first := Plan(in, testNow)
+	if admitted(first) != "a" {
+		t.Fatalf("admitted %q", admitted(first))
+	}
+	in.Record = first.Record
+	done := clusterIn("a", Place{"fleet", GroupKey{Name: "dev"}}, string(Done))
+	done.Work.Stamps.MemberSince = first.Admit[0].Stamps.MemberSince
+	*in.cluster(t, "a") = done
+	if r := Plan(in, testNow.Add(time.Minute)); admitted(r) != "b" || r.Lanes[0].Groups[0].LateJoiners != 0 {
+		t.Errorf("admitted %q with %d late joiners: %s", admitted(r), r.Lanes[0].Groups[0].LateJoiners, r.Sentence)
 	}
 }
 

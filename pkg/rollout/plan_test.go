@@ -133,7 +133,7 @@ func TestRefresh(t *testing.T) {
 		"not without the add-on":       {"Done", func(c *Cluster) { c.DesiredShape, c.AddOn = "x", AddOnMissing }, ""},
 		"not what nobody selects":      {"Done", func(c *Cluster) { c.DesiredShape, c.Selected = "x", false }, ""},
 		"not what cannot be rendered":  {"Done", func(c *Cluster) { c.DesiredShape, c.RenderError = "x", "bad" }, ""},
-		"a new lane is a new standing": {"Done", func(c *Cluster) { c.Work.Place.Lane = "before" }, "a"},
+		"a new lane is a new standing": {"Done", func(c *Cluster) { c.Work.Place.Lane, c.Work.Stamps.MemberSince = "before", testNow }, "a"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestRefresh(t *testing.T) {
 			}
 			want := in.Clusters[0].Work.Stamps
 			if in.Clusters[0].Work.Place.Lane != "fleet" {
-				want.MemberSince = testNow
+				want.MemberSince = epoch
 			}
 			if diff := cmp.Diff(Refresh{"a", Place{"fleet", GroupKey{Name: "dev"}}, testSoak, want}, r.Refresh[0]); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
