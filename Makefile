@@ -73,7 +73,8 @@ unit: ## Run the unit tests of all modules
 .PHONY: integration
 integration: $(ENV) ## Run the suites that need an API server and etcd
 	$(ENV) build --link .local/bin
-	FLEET_ENV_BIN=$(CURDIR)/.local/bin go test -count=1 -timeout=15m ./test/integration/...
+	FLEET_ENV_BIN=$(CURDIR)/.local/bin go test -count=1 -timeout=15m ./test/integration/agent ./test/integration/cli
+	FLEET_ENV_BIN=$(CURDIR)/.local/bin go tool ginkgo --procs=2 --timeout=15m ./test/integration/hub
 
 # A short lease lets the suite see an unreachable cluster in less than a minute. The
 # clusters are always stopped; their logs stay when something failed.
