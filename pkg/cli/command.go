@@ -2,6 +2,8 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -39,4 +41,14 @@ func NewCommand(streams genericclioptions.IOStreams) *cobra.Command {
 	root.SetErr(streams.ErrOut)
 	root.AddCommand(newRolloutCommand(streams))
 	return root
+}
+
+// wants takes arguments with these names, no more and no fewer.
+func wants(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		return fmt.Errorf("%s wants %s and got %d: see %s --help", cmd.CommandPath(), strings.Join(names, " and "), len(args), cmd.CommandPath())
+	}
 }

@@ -42,7 +42,7 @@ the revision that is rolled out.`,
 
   # Confirm removals only, without a question
   fleetctl rollout confirm hello -n fleet-demo --reason RemovalGuard --yes`,
-		Args: cobra.ExactArgs(1),
+		Args: wants("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err

@@ -34,7 +34,7 @@ cluster without a work, the decisions of the rollout's Placements. What it may n
 it names.`,
 		Example: `  # Why has the cluster prod-7 not got the new version yet?
   fleetctl rollout explain hello prod-7 -n fleet-demo`,
-		Args: cobra.ExactArgs(2),
+		Args: wants("BUNDLE", "CLUSTER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := connect(flags, args[0])
 			if err != nil {

@@ -48,7 +48,7 @@ Bundle says, another one only while a revision is pinned; "last completed" is th
 last one with which every group passed; "pinned" is what "undo" chose.`,
 		Example: `  # Which revisions of the bundle hello can be rolled out again?
   fleetctl rollout history hello -n fleet-demo`,
-		Args: cobra.ExactArgs(1),
+		Args: wants("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := connect(flags, args[0])
 			if err != nil {

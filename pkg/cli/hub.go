@@ -36,6 +36,9 @@ func connect(flags *genericclioptions.ConfigFlags, bundle string) (*hub, error) 
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
+	if unconfigured(flags) {
+		return nil, errors.New("no hub: there is no kubeconfig; name the hub's with --kubeconfig or the variable KUBECONFIG")
+	}
 	// As kubectl does; controller-runtime would log what the API server warns of.
 	config.WarningHandler = rest.NewWarningWriter(os.Stderr, rest.WarningWriterOptions{Deduplicate: true})
 	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
@@ -51,6 +54,18 @@ func connect(flags *genericclioptions.ConfigFlags, bundle string) (*hub, error) 
 		return nil, fmt.Errorf("reach the hub: %w", err)
 	}
 	return &hub{client: c, bundle: types.NamespacedName{Namespace: namespace, Name: bundle}}, nil
+}
+
+// unconfigured tells whether neither a file, nor a flag, nor the pod that this runs in
+// says where the hub is. The loader then takes localhost, which is never one.
+func unconfigured(flags *genericclioptions.ConfigFlags) bool {
+	loader := flags.ToRawKubeConfigLoader()
+	raw, err := loader.RawConfig()
+	if err != nil || len(raw.Clusters) > 0 || (flags.APIServer != nil && *flags.APIServer != "") {
+		return false
+	}
+	_, err = rest.InClusterConfig()
+	return err != nil
 }
 
 func newScheme() (*runtime.Scheme, error) {

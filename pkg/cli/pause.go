@@ -24,7 +24,7 @@ func newPauseCommand(flags *genericclioptions.ConfigFlags, streams genericcliopt
 What is under way on clusters goes on, and no deadline runs.`,
 		Example: `  # Stop the bundle hello where it is
   fleetctl rollout pause hello -n fleet-demo`,
-		Args: cobra.ExactArgs(1),
+		Args: wants("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return setPaused(cmd.Context(), flags, streams, args[0], true)
 		},
@@ -41,7 +41,7 @@ It takes back what "pause" did. A Bundle or a RolloutPolicy that is paused itsel
 still holds the rollout; the command says so.`,
 		Example: `  # Go on with the bundle hello
   fleetctl rollout resume hello -n fleet-demo`,
-		Args: cobra.ExactArgs(1),
+		Args: wants("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return setPaused(cmd.Context(), flags, streams, args[0], false)
 		},

@@ -25,7 +25,7 @@ It prints the manager's last plan, from the Rollout's status. While the rollout 
 paused it shows what would be admitted if it was not.`,
 		Example: `  # What would happen if the bundle hello was resumed now?
   fleetctl rollout plan hello -n fleet-demo`,
-		Args: cobra.ExactArgs(1),
+		Args: wants("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := connect(flags, args[0])
 			if err != nil {

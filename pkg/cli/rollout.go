@@ -11,6 +11,10 @@ func newRolloutCommand(streams genericclioptions.IOStreams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollout",
 		Short: "See where the rollout of a bundle stands, and steer it",
+		// Without these a mistyped command would print the help and end with 0, which says
+		// that a rollout is complete.
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	flags.AddFlags(cmd.PersistentFlags())
 	cmd.AddCommand(

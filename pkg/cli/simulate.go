@@ -54,7 +54,12 @@ failures that the groups tolerate, and 3 when the files cannot be read.`,
 
   # A policy and its Placement from the hub, with a script of one's own
   fleetctl rollout simulate -f examples/dev-stg-prod -f script.yaml --summary`,
-		Args: cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%q: name files with -f", args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			run := simulate.Options{Until: o.until, Step: o.step}
 			if cmd.Flags().Changed("seed") {

@@ -45,7 +45,7 @@ stopped; Ctrl-C and --timeout end it with the status of that moment.`,
 
   # The same for a script
   fleetctl rollout status hello -n fleet-demo -o json`,
-		Args: cobra.ExactArgs(1),
+		Args: wants("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
 				return err

@@ -42,7 +42,7 @@ completed revision or, if that one is in force, the one before.`,
 
   # Let the Bundle decide again
   fleetctl rollout undo hello -n fleet-demo --clear`,
-		Args: cobra.ExactArgs(1),
+		Args: wants("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.clear && o.to != "" {
 				return errors.New("--clear and --to-revision: one takes the pin away and the other sets it; leave one of the two out")
@@ -60,9 +60,9 @@ completed revision or, if that one is in force, the one before.`,
 			return watchStatus(cmd.Context(), h, streams, o.timeout)
 		},
 	}
-	cmd.Flags().StringVar(&o.to, "to-revision", "", "number or hash of the revision, as `fleetctl rollout history` lists them")
+	cmd.Flags().StringVar(&o.to, "to-revision", "", "number or hash of the revision, as fleetctl rollout history lists them")
 	cmd.Flags().BoolVar(&o.clear, "clear", false, "take the pin away: the Bundle's own revision is rolled out again")
-	addWatchFlags(cmd, &o.watch, &o.timeout, "follow the rollout afterwards, as `status --watch` does")
+	addWatchFlags(cmd, &o.watch, &o.timeout, "follow the rollout afterwards, as status --watch does")
 	return cmd
 }
 
