@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/client-go/rest"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
@@ -32,7 +33,7 @@ func CacheOptions(config *rest.Config) (cache.Options, error) {
 	if err != nil {
 		return cache.Options{}, err
 	}
-	informer, err := lenient.NewInformer(config, bundles, policies)
+	informer, err := lenient.NewInformer(config, bundles, policies, placements)
 	if err != nil {
 		return cache.Options{}, err
 	}
@@ -64,8 +65,8 @@ func CacheOptions(config *rest.Config) (cache.Options, error) {
 	}, nil
 }
 
-// bundles and policies are what people write freely: one of them that cannot be
-// read must not hide the others.
+// bundles, policies and placements are what people write freely: one of them that
+// cannot be read must not hide the others.
 var (
 	bundles = lenient.Kind{
 		Resource: fleet.SchemeGroupVersion.WithResource("bundles"),
@@ -85,6 +86,17 @@ var (
 			list := &v1alpha1.RolloutPolicyList{ListMeta: meta, Items: make([]v1alpha1.RolloutPolicy, 0, len(items))}
 			for _, item := range items {
 				list.Items = append(list.Items, *item.(*v1alpha1.RolloutPolicy))
+			}
+			return list
+		},
+	}
+	placements = lenient.Kind{
+		Resource: schema.GroupVersion(clusterv1beta1.GroupVersion).WithResource("placements"),
+		New:      func() client.Object { return &clusterv1beta1.Placement{} },
+		NewList: func(items []client.Object, meta metav1.ListMeta) runtime.Object {
+			list := &clusterv1beta1.PlacementList{ListMeta: meta, Items: make([]clusterv1beta1.Placement, 0, len(items))}
+			for _, item := range items {
+				list.Items = append(list.Items, *item.(*clusterv1beta1.Placement))
 			}
 			return list
 		},

@@ -14,6 +14,7 @@ import (
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"open-cluster-management.io/fleet-addon/pkg/hub/lenient"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 )
 
@@ -112,6 +113,9 @@ func Read(ctx context.Context, reader client.Reader, key types.NamespacedName) (
 	}
 	if err != nil {
 		return rollout.Snapshot{}, fmt.Errorf("get Placement %s: %w", key, err)
+	}
+	if why := lenient.Unreadable(placement); why != "" {
+		return rollout.Snapshot{Found: true, Inconsistent: "the Placement cannot be read: " + why}, nil
 	}
 	var list clusterv1beta1.PlacementDecisionList
 	if err := reader.List(ctx, &list, client.InNamespace(key.Namespace),

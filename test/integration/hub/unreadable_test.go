@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
@@ -43,6 +44,30 @@ var _ = Describe("What Go cannot read", func() {
 		})
 		Eventually(func() string { return other.rollout().Status.Reason }).WithTimeout(patient).Should(Equal("StrategyInvalid"))
 		Expect(other.rollout().Status.Message).To(ContainSubstring("cannot be read"))
+		w.deploy("v2")
+		w.completes()
+	})
+
+	It("is a Placement's own problem", func() {
+		w, other := newWorld(), newWorld()
+		placement := schema.GroupVersion(clusterv1beta1.GroupVersion).WithKind("Placement")
+		stages := client.ObjectKey{Namespace: other.namespace, Name: "stages"}
+		groups := func(most string) {
+			GinkgoHelper()
+			write(placement, stages, `{"spec":{"decisionStrategy":{"groupStrategy":{"clustersPerDecisionGroup":`+most+`}}}}`)
+		}
+		groups(tooLarge)
+		DeferCleanup(groups, `"100%"`)
+		startManager()
+		w.deploy("v1")
+		w.completes()
+		other.deploy("v1")
+		Eventually(func() string { return other.rollout().Status.Message }).WithTimeout(patient).Should(And(
+			ContainSubstring("stages"), ContainSubstring("cannot be read"), ContainSubstring(tooLarge)))
+		Expect(other.admitted(other.dev)).To(BeEmpty())
+		groups(`"100%"`)
+		other.completes()
+		groups(tooLarge)
 		w.deploy("v2")
 		w.completes()
 	})
