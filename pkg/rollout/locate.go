@@ -73,9 +73,11 @@ func (m *member) fineBefore() bool {
 }
 
 // counts tells whether the cluster is a member where it stands: a target selects it,
-// or the decisions miss it, or its own label or set has just changed and nobody has
+// or it has a work and the decisions miss it, or its own label or set has just changed and nobody has
 // confirmed that yet: a relabel is often two writes, and the decisions follow later.
-func (m *member) counts() bool { return m.Exists && (m.Selected || m.hidden || m.leaving()) }
+func (m *member) counts() bool {
+	return m.Exists && (m.Selected || (m.Work != nil && m.hidden) || m.leaving())
+}
 
 // leaving tells whether the cluster has a work and was deselected for less than the
 // grace. For one that is unreachable no grace runs: who deselects it means it.

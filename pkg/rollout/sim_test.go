@@ -98,9 +98,10 @@ func (s *sim) input() Input {
 		}
 		if slices.Contains(s.askedFor, name) {
 			row.Lease = fmt.Sprintf("rv%d", c.lease)
-			s.dirty = s.dirty || row.Lease != c.leaseRead
-			c.leaseRead = row.Lease
 		}
+		// A lease that was not read before is news too, as after a restart.
+		s.dirty = s.dirty || row.Lease != c.leaseRead
+		c.leaseRead = row.Lease
 		if row.Work != nil {
 			w := *row.Work
 			row.Work = &w
