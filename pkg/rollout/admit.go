@@ -27,12 +27,12 @@ func noLongerSelected(_ *planner, m *member) (Reason, string, bool) {
 	return NoLongerSelected, "the bundle does not select the cluster any more", true
 }
 
-func notInPlacement(_ *planner, m *member) (Reason, string, bool) {
+func notInPlacement(p *planner, m *member) (Reason, string, bool) {
 	switch {
 	case m.group != nil:
 		return "", "", false
 	case m.settling:
-		return PlacementSettling, m.settleSentence(), true
+		return PlacementSettling, p.settleSentence(m), true
 	}
 	return NotInPlacement, "no Placement decides the cluster: it stays as it is", true
 }
@@ -65,22 +65,23 @@ func addOnDeleting(_ *planner, m *member) (Reason, string, bool) {
 
 // placeUnsettled keeps a cluster back that the decisions do not show where it
 // stands. One that is unreachable is admitted like the others.
-func placeUnsettled(_ *planner, m *member) (Reason, string, bool) {
+func placeUnsettled(p *planner, m *member) (Reason, string, bool) {
 	switch {
 	case m.settling:
-		return PlacementSettling, m.settleSentence(), true
+		return PlacementSettling, p.settleSentence(m), true
 	case m.hidden && !m.Unreachable:
 		return PlacementSettling, "the Placement's decisions do not show the cluster", true
 	}
 	return "", "", false
 }
 
-func (m *member) settleSentence() string {
+func (p *planner) settleSentence(m *member) string {
 	const changed = "the Placement's decisions on the cluster have just changed"
-	if m.countsFrom.IsZero() {
+	from := p.countsFrom(m)
+	if from.IsZero() {
 		return changed
 	}
-	return changed + " and count from " + clock(m.countsFrom)
+	return changed + " and count from " + clock(from)
 }
 
 func holds(h *Hold) (Reason, string, bool) {
@@ -231,7 +232,7 @@ func (p *planner) refreshable(m *member) bool {
 
 // stamp writes what the hub saw, unless another action carries it or the work goes.
 func (p *planner) stamp(m *member) {
-	if m.Work == nil || m.acted || m.stamps == &m.Work.Stamps || m.Work.Deleting {
+	if !m.changed || m.acted || m.Work.Deleting {
 		return
 	}
 	p.out.Stamp = append(p.out.Stamp, Stamp{Cluster: m.Name, Stamps: *m.stamps})

@@ -83,8 +83,11 @@ func (p *planner) holdBack() {
 			ask = append(ask, m)
 		}
 	}
+	if len(ask) == 0 {
+		return // Nearly always: no work is looked at for that.
+	}
 	why := p.tooMany(fresh)
-	if len(ask) == 0 || why == "" {
+	if why == "" {
 		return
 	}
 	request := ConfirmRequest{Reason: RemovalGuard, Sentence: fmt.Sprintf(

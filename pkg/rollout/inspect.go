@@ -35,7 +35,6 @@ func Inspect(s Sight, now time.Time) ClusterResult {
 	}
 	m := &member{Cluster: &c}
 	m.judged = judge(&c, terms{minSuccess: c.Work.MinSuccessTime, deadline: s.Deadline, paused: s.Paused, resumedAt: s.ResumedAt}, now)
-	m.state = m.judged.state
 	if c.Work.Revision != s.Revision || c.Work.Deleting {
 		m.state, m.until = Pending, time.Time{}
 	}

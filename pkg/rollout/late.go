@@ -46,7 +46,7 @@ var newcomerGates = []func(*planner, *member) (Reason, string, bool){
 // until its group is open.
 func (p *planner) newcomer(m *member) bool {
 	done := p.in.Record.CompletedRevision
-	if m.Work != nil || m.CompletedID == "" || done == "" || done == p.in.Revision || p.out.Hold != nil || m.group == nil {
+	if done == "" || done == p.in.Revision || p.out.Hold != nil || m.group == nil || m.Work != nil || m.CompletedID == "" {
 		return false
 	}
 	if m.group.open && m.lane.breached == nil {

@@ -94,7 +94,7 @@ type budget struct {
 
 // unavailable tells whether a cluster is admitted and not successful, whatever was
 // admitted to it.
-func (m *member) unavailable() bool { return m.Work != nil && !m.success }
+func (m *member) unavailable() bool { return !m.success && m.Work != nil }
 
 // budgets counts what the bundle's own limits leave in the groups of another source.
 // A failure that maxFailures tolerates takes no part of maxUnavailable: the group

@@ -126,9 +126,8 @@ func (p *planner) sight(l *lane, m *member) laneSight {
 	}
 	v, pl := l.view, l.view.placing(m.Name)
 	settled := pl.settled(v, v.asOf(p.now))
-	if !settled && v.brokenSince.IsZero() && !v.start.IsZero() {
-		m.countsFrom = latest(m.countsFrom, pl.since.Add(v.settle))
-		p.at(pl.since.Add(v.settle))
+	if !settled {
+		p.at(pl.settlesAt(v))
 	}
 	at := laneSight{key: pl.seen, in: pl.in, shown: pl.in, agrees: true, joined: pl.joined}
 	if !settled {
@@ -136,6 +135,21 @@ func (p *planner) sight(l *lane, m *member) laneSight {
 		at.agrees = pl.in && pl.was == pl.seen
 	}
 	return at
+}
+
+// countsFrom is when decisions on a cluster that have just changed count; zero if no
+// time alone makes them.
+func (p *planner) countsFrom(m *member) time.Time {
+	var from time.Time
+	for _, l := range p.lanes {
+		if l.view == nil {
+			continue
+		}
+		if pl := l.view.placing(m.Name); !pl.settled(l.view, l.view.asOf(p.now)) {
+			from = latest(from, pl.settlesAt(l.view))
+		}
+	}
+	return from
 }
 
 // hiddenKey is the timer in Absent of a cluster that its own lane does not show. No
@@ -193,13 +207,24 @@ func (l *lane) resolve(key GroupKey) GroupKey {
 }
 
 func (l *lane) groupFor(key GroupKey) *group {
+	if l.found != nil && l.found.GroupKey == key {
+		return l.found // Often the same as for the cluster before.
+	}
 	g := l.byKey[key]
 	if g == nil {
 		g = &group{GroupKey: key, lane: l, settings: l.settingsOf(key.Name), openedAt: l.opened[key]}
 		l.byKey[key] = g
 		l.groups = append(l.groups, g)
 	}
+	l.found = g
 	return g
+}
+
+// join adds a member, in name order. Partitions are made anew once all are known.
+func (g *group) join(m *member) {
+	if g.lane.Partitions == nil {
+		g.members = append(g.members, m)
+	}
 }
 
 // shownGroup is a group's name as people read it.

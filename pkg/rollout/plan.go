@@ -59,6 +59,8 @@ type lane struct {
 	view   *View
 	groups []*group
 	byKey  map[GroupKey]*group
+	// found is the group that was asked for last.
+	found *group
 	// sizes counts the groups of a name in the decisions.
 	sizes map[string]int
 	held  *Hold
@@ -118,7 +120,6 @@ type group struct {
 type member struct {
 	*Cluster
 	group *group
-	state State
 	// desired is the id that the cluster should have.
 	desired string
 	// selected tells whether the bundle wants the cluster, seen whether any lane's
@@ -133,13 +134,12 @@ type member struct {
 	// the work differs from what is wanted in more than its id; acted once the plan
 	// has an action for it.
 	unwanted, removable, stale, acted bool
+	// The state is that of the work's admission until classify looks at what is desired.
 	judged
 	standing
 	// kept says why a cluster outside every group is left as it is.
-	kept *Hold
-	// countsFrom is when decisions that have just changed count.
-	countsFrom time.Time
-	shownAs    Shown
+	kept    *Hold
+	shownAs Shown
 	// began is when the state began, as far as the stamps tell.
 	began time.Time
 	// why is what a Pending cluster waits for.
@@ -174,17 +174,15 @@ func (p *planner) readLanes() {
 
 // gather sorts the clusters, finds where each stands and what state it is in.
 func (p *planner) gather() {
-	clusters := byName(p.in.Clusters)
+	p.enlist()
 	p.out.Absent = map[string]time.Time{}
 	for _, g := range p.out.Record.Groups {
 		if i, ok := p.laneOf[g.Lane]; ok {
 			p.lanes[i].opened[g.GroupKey] = g.OpenedAt
 		}
 	}
-	p.members = make([]member, len(clusters))
-	for i := range clusters {
+	for i := range p.members {
 		m := &p.members[i]
-		m.Cluster = clusters[i]
 		m.desired = m.DesiredID
 		if m.Work != nil && !m.wanted() && m.Work.Revision == p.in.Revision {
 			// Nobody computes an id for a cluster that is on its way out.
@@ -194,7 +192,7 @@ func (p *planner) gather() {
 		p.classify(m)
 		if m.group != nil {
 			m.late = p.isLate(m)
-			m.group.members = append(m.group.members, m)
+			m.group.join(m)
 		}
 		m.began = p.since(m)
 	}
@@ -204,17 +202,39 @@ func (p *planner) gather() {
 	}
 }
 
-// byName returns clusters in name order. The hub has them so, and to look is cheaper
-// than to sort.
-func byName(clusters []Cluster) []*Cluster {
-	out := make([]*Cluster, len(clusters))
+// enlist makes a member of each cluster, in name order. The hub has them so, and to
+// look is cheaper than to sort.
+func (p *planner) enlist() {
+	clusters := p.in.Clusters
+	p.members = make([]member, len(clusters))
 	sorted := true
 	for i := range clusters {
-		out[i] = &clusters[i]
+		p.members[i].Cluster = &clusters[i]
 		sorted = sorted && (i == 0 || clusters[i-1].Name <= clusters[i].Name)
 	}
-	if !sorted {
-		slices.SortFunc(out, func(a, b *Cluster) int { return strings.Compare(a.Name, b.Name) })
+	if sorted {
+		return
+	}
+	for i, index := range byName(clusters) {
+		p.members[i].Cluster = &clusters[index]
+	}
+}
+
+// byName are the indexes of clusters in name order.
+func byName(clusters []Cluster) []int {
+	// With the name beside it, sorting need not look into each cluster.
+	type named struct {
+		name  string
+		index int
+	}
+	order := make([]named, len(clusters))
+	for i := range clusters {
+		order[i] = named{clusters[i].Name, i}
+	}
+	slices.SortFunc(order, func(a, b named) int { return strings.Compare(a.name, b.name) })
+	out := make([]int, len(order))
+	for i := range order {
+		out[i] = order[i].index
 	}
 	return out
 }
@@ -223,10 +243,9 @@ func byName(clusters []Cluster) []*Cluster {
 func (p *planner) classify(m *member) {
 	if m.Work != nil {
 		m.judged = judge(m.Cluster, p.termsOf(m), p.now)
-		m.flying = !m.judged.state.Settled()
+		m.flying = !m.state.Settled()
 		p.wakeFor(&m.judged)
 	}
-	m.state = m.judged.state
 	switch {
 	case m.RenderError != "" && m.wanted():
 		m.state, m.until = Failed, time.Time{}

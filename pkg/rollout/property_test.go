@@ -195,10 +195,11 @@ func everThere(views map[string]*View) map[string]*View {
 			continue
 		}
 		old := *v
-		old.places = map[string]placing{}
+		old.places = map[string]*placing{}
 		for cluster, p := range v.places {
-			p.joined = time.Time{}
-			old.places[cluster] = p
+			always := *p
+			always.joined = time.Time{}
+			old.places[cluster] = &always
 		}
 		out[name] = &old
 	}

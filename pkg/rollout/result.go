@@ -133,7 +133,9 @@ type ClusterResult struct {
 	InLane bool
 	// Selected is false for one whose work is only kept or about to be removed.
 	Selected bool
-	State    State
+	// Late is true for a late joiner.
+	Late  bool
+	State State
 	// Shown is the state in Fleet's words.
 	Shown    Shown
 	Reason   Reason
@@ -142,8 +144,6 @@ type ClusterResult struct {
 	Until time.Time
 	// Since is when the state began, as far as the stamps tell; zero if nobody knows.
 	Since time.Time
-	// Late is true for a late joiner.
-	Late bool
 }
 
 // Counts are clusters by state; they add up to Total.

@@ -12,11 +12,12 @@ type terms struct {
 // judged is what the hub thinks of a work's own admission, whatever id is desired.
 type judged struct {
 	state State
-	// stamps are the work's own while nothing changed.
-	stamps  *Stamps
-	success bool
+	// stamps are the work's own while nothing changed in them.
+	stamps *Stamps
 	// until is when a soak or a deadline ends; zero if none runs.
 	until time.Time
+	// changed is true when the stamps are new ones.
+	changed, success bool
 	// wantsLease is true when only a change of the cluster's lease is missing.
 	wantsLease bool
 	// overdue is true when the soak is long over and no sign of life came since.
@@ -42,7 +43,7 @@ func judge(c *Cluster, t terms, now time.Time) judged {
 	j.stamps = &c.Work.Stamps
 	if s != c.Work.Stamps {
 		changed := s
-		j.stamps = &changed
+		j.stamps, j.changed = &changed, true
 	}
 	return j
 }

@@ -9,11 +9,11 @@ import (
 
 // tell fills in everything that is for people.
 func (p *planner) tell() {
-	failed, left := []*member{}, []*member{}
+	var failed, left crowd
 	p.out.Clusters = make([]ClusterResult, 0, len(p.members))
 	for i := range p.members {
 		m := &p.members[i]
-		if m.Work == nil && !m.selected {
+		if !m.selected && m.Work == nil {
 			continue
 		}
 		p.out.Clusters = append(p.out.Clusters, p.clusterResult(m))
@@ -23,9 +23,9 @@ func (p *planner) tell() {
 		p.out.Counts.add(m.state)
 		switch {
 		case m.state.Failure():
-			failed = append(failed, m)
+			failed.add(m)
 		case m.state != Done:
-			left = append(left, m)
+			left.add(m)
 		}
 	}
 	for _, l := range p.lanes {
@@ -52,7 +52,7 @@ func (p *planner) tells(m *member) bool {
 }
 
 // summarize picks the one thing to tell about the rollout.
-func (p *planner) summarize(failed, left []*member) {
+func (p *planner) summarize(failed, left crowd) {
 	h := Hold{Complete, fmt.Sprintf("%s done", manyAre(p.out.Counts.Done))}
 	switch stop := p.firstStop(); {
 	case p.out.Hold != nil:
@@ -68,15 +68,32 @@ func (p *planner) summarize(failed, left []*member) {
 		h = Hold{NoClusters, "no Placement of " + p.in.Source.Name + " decides a cluster that the namespace may use"}
 	case p.out.Counts.Total == 0:
 		h = Hold{NoClusters, "no target of the bundle matches a cluster that the namespace may use: compare spec.targets with the labels of the clusters in the bound ManagedClusterSets"}
-	case len(left) > 0:
-		h = Hold{left[0].reason(), fmt.Sprintf("%s not done %s: %s", manyAre(len(left)), names(left, 5), left[0].sentence())}
-	case len(failed) > 0:
-		h = Hold{failed[0].reason(), fmt.Sprintf("every group passed; %s not done %s: %s", manyAre(len(failed)), names(failed, 5), failed[0].sentence())}
+	case left.count > 0:
+		h = Hold{left.first[0].reason(), fmt.Sprintf("%s: %s", left.notDone(), left.first[0].sentence())}
+	case failed.count > 0:
+		h = Hold{failed.first[0].reason(), fmt.Sprintf("every group passed; %s: %s", failed.notDone(), failed.first[0].sentence())}
 	}
 	p.out.Reason, p.out.Sentence = h.Reason, h.Sentence
 	if h.Reason == Complete {
 		p.out.Sentence += p.going()
 	}
+}
+
+// crowd counts clusters and keeps the first five to name them.
+type crowd struct {
+	count int
+	first []*member
+}
+
+func (c *crowd) add(m *member) {
+	c.count++
+	if len(c.first) < 5 {
+		c.first = append(c.first, m)
+	}
+}
+
+func (c *crowd) notDone() string {
+	return manyAre(c.count) + " not done " + namesOf(c.first, 5, c.count)
 }
 
 // going is what is about to be removed from clusters that nobody selects any more:
@@ -123,6 +140,7 @@ func (g *group) wait() *Hold {
 
 func (p *planner) laneResult(l *lane) LaneResult {
 	r := LaneResult{Name: l.Name, Type: string(l.Strategy.Type), Hold: l.held}
+	r.Groups = slices.Grow(r.Groups, len(l.groups))
 	for _, g := range l.groups {
 		gr := GroupResult{
 			GroupKey: g.GroupKey, Open: g.open && p.held == nil && l.held == nil, Passed: g.passed, Breached: g.over,
@@ -136,15 +154,22 @@ func (p *planner) laneResult(l *lane) LaneResult {
 		if gr.Breached {
 			blamed = g.failing
 		}
-		for _, m := range blamed {
-			gr.Holding = append(gr.Holding, m.Name)
-		}
-		for _, m := range g.next {
-			gr.Next = append(gr.Next, m.Name)
-		}
+		gr.Holding, gr.Next = namesIn(blamed), namesIn(g.next)
 		r.Groups = append(r.Groups, gr)
 	}
 	return r
+}
+
+// namesIn are the names of some members; nil of none.
+func namesIn(members []*member) []string {
+	if len(members) == 0 {
+		return nil
+	}
+	names := make([]string, len(members))
+	for i, m := range members {
+		names[i] = m.Name
+	}
+	return names
 }
 
 // groupStop is why a group has not passed.

@@ -24,7 +24,8 @@ type View struct {
 	start time.Time
 	// believed is the latest consistent snapshot.
 	believed Snapshot
-	places   map[string]placing
+	// places are shared by the clusters of which the same is known, and never written.
+	places map[string]*placing
 	// brokenSince is when the snapshots stopped being consistent; zero if they are.
 	brokenSince time.Time
 }
@@ -58,15 +59,25 @@ func Observe(prev *View, s Snapshot, settle time.Duration, now time.Time) *View 
 		// It was never settled: this is the first snapshot again.
 		v.start, v.places = time.Time{}, nil
 	}
-	places := make(map[string]placing, len(s.Where))
+	places := make(map[string]*placing, len(s.Where))
+	shared := map[placing]*placing{}
+	keep := func(name string, p placing) {
+		same := shared[p]
+		if same == nil {
+			same = new(placing)
+			*same = p
+			shared[p] = same
+		}
+		places[name] = same
+	}
 	for name, key := range s.Where {
-		places[name] = v.next(name, key, true, now)
+		keep(name, v.next(name, key, true, now))
 	}
 	for name, p := range v.places {
 		if _, here := s.Where[name]; here || (!p.in && p.settled(v, v.asOf(now))) {
 			continue
 		}
-		places[name] = v.next(name, GroupKey{}, false, now)
+		keep(name, v.next(name, GroupKey{}, false, now))
 	}
 	if v.start.IsZero() {
 		v.start = now
@@ -97,7 +108,7 @@ func (v *View) next(name string, key GroupKey, in bool, now time.Time) placing {
 // placing of a cluster; one that was never decided has been absent from the start.
 func (v *View) placing(name string) placing {
 	if p, ok := v.places[name]; ok {
-		return p
+		return *p
 	}
 	return placing{since: v.start}
 }
@@ -112,6 +123,15 @@ func (v *View) asOf(now time.Time) time.Time {
 
 func (p placing) settled(v *View, asOf time.Time) bool {
 	return !v.start.IsZero() && !asOf.Before(p.since.Add(v.settle))
+}
+
+// settlesAt is when an unsettled placing counts if nothing changes; zero while the
+// snapshots are not consistent.
+func (p placing) settlesAt(v *View) time.Time {
+	if v.start.IsZero() || !v.brokenSince.IsZero() {
+		return time.Time{}
+	}
+	return p.since.Add(v.settle)
 }
 
 // at is where the cluster counts as being.
