@@ -71,16 +71,10 @@ var mutations = map[string]func(Input, time.Time) Result{
 		return admitMore(in, now, func(r Result, c ClusterResult) bool { return r.Hold != nil && c.InLane })
 	},
 	"believes every snapshot at once": func(in Input, now time.Time) Result {
-		views := map[string]*View{}
-		for name, v := range in.Views {
-			if v != nil {
-				hasty := *v
-				hasty.settle = 0
-				views[name] = &hasty
-			}
-		}
-		in.Views = views
-		return Plan(in, now)
+		return Plan(hasty(in, func(*View) bool { return true }), now)
+	},
+	"believes the first snapshot after a restart": func(in Input, now time.Time) Result {
+		return Plan(hasty(in, func(v *View) bool { return now.Before(v.settlesAt()) }), now)
 	},
 	"removes at once": func(in Input, now time.Time) Result { in.RemovalGrace = 0; return Plan(in, now) },
 	"removes what is unreachable": func(in Input, now time.Time) Result {
@@ -214,6 +208,21 @@ func admitMore(in Input, now time.Time, which func(Result, ClusterResult) bool) 
 		}
 	}
 	return r
+}
+
+// hasty takes the settle time from some views.
+func hasty(in Input, which func(*View) bool) Input {
+	views := map[string]*View{}
+	for name, v := range in.Views {
+		if v != nil && which(v) {
+			quick := *v
+			quick.settle = 0
+			v = &quick
+		}
+		views[name] = v
+	}
+	in.Views = views
+	return in
 }
 
 // changed lets f falsify every cluster that has a work.
