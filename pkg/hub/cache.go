@@ -68,37 +68,16 @@ func CacheOptions(config *rest.Config) (cache.Options, error) {
 // bundles, policies and placements are what people write freely: one of them that
 // cannot be read must not hide the others.
 var (
-	bundles = lenient.Kind{
-		Resource: fleet.SchemeGroupVersion.WithResource("bundles"),
-		New:      func() client.Object { return &fleet.Bundle{} },
-		NewList: func(items []client.Object, meta metav1.ListMeta) runtime.Object {
-			list := &fleet.BundleList{ListMeta: meta, Items: make([]fleet.Bundle, 0, len(items))}
-			for _, item := range items {
-				list.Items = append(list.Items, *item.(*fleet.Bundle))
-			}
-			return list
-		},
-	}
-	policies = lenient.Kind{
-		Resource: v1alpha1.GroupVersion.WithResource("rolloutpolicies"),
-		New:      func() client.Object { return &v1alpha1.RolloutPolicy{} },
-		NewList: func(items []client.Object, meta metav1.ListMeta) runtime.Object {
-			list := &v1alpha1.RolloutPolicyList{ListMeta: meta, Items: make([]v1alpha1.RolloutPolicy, 0, len(items))}
-			for _, item := range items {
-				list.Items = append(list.Items, *item.(*v1alpha1.RolloutPolicy))
-			}
-			return list
-		},
-	}
-	placements = lenient.Kind{
-		Resource: schema.GroupVersion(clusterv1beta1.GroupVersion).WithResource("placements"),
-		New:      func() client.Object { return &clusterv1beta1.Placement{} },
-		NewList: func(items []client.Object, meta metav1.ListMeta) runtime.Object {
-			list := &clusterv1beta1.PlacementList{ListMeta: meta, Items: make([]clusterv1beta1.Placement, 0, len(items))}
-			for _, item := range items {
-				list.Items = append(list.Items, *item.(*clusterv1beta1.Placement))
-			}
-			return list
-		},
-	}
+	bundles = lenient.KindOf(fleet.SchemeGroupVersion.WithResource("bundles"),
+		func(meta metav1.ListMeta, items []fleet.Bundle) runtime.Object {
+			return &fleet.BundleList{ListMeta: meta, Items: items}
+		})
+	policies = lenient.KindOf(v1alpha1.GroupVersion.WithResource("rolloutpolicies"),
+		func(meta metav1.ListMeta, items []v1alpha1.RolloutPolicy) runtime.Object {
+			return &v1alpha1.RolloutPolicyList{ListMeta: meta, Items: items}
+		})
+	placements = lenient.KindOf(schema.GroupVersion(clusterv1beta1.GroupVersion).WithResource("placements"),
+		func(meta metav1.ListMeta, items []clusterv1beta1.Placement) runtime.Object {
+			return &clusterv1beta1.PlacementList{ListMeta: meta, Items: items}
+		})
 )

@@ -33,6 +33,24 @@ type Kind struct {
 	NewList func(items []client.Object, meta metav1.ListMeta) runtime.Object
 }
 
+// KindOf is the kind of the objects of a Go type; list puts them into their list.
+func KindOf[T any, O interface {
+	*T
+	client.Object
+}](resource schema.GroupVersionResource, list func(metav1.ListMeta, []T) runtime.Object) Kind {
+	return Kind{
+		Resource: resource,
+		New:      func() client.Object { return O(new(T)) },
+		NewList: func(items []client.Object, meta metav1.ListMeta) runtime.Object {
+			out := make([]T, 0, len(items))
+			for _, item := range items {
+				out = append(out, *item.(O))
+			}
+			return list(meta, out)
+		},
+	}
+}
+
 // NewInformer is made for a cache's options: it makes informers that read these
 // kinds leniently, and ordinary ones for all others.
 func NewInformer(config *rest.Config, kinds ...Kind) (func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer, error) {
