@@ -50,11 +50,7 @@ last one with which every group passed; "pinned" is what "undo" chose.`,
   fleetctl rollout history hello -n fleet-demo`,
 		Args: wants("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, err := connect(flags, args[0])
-			if err != nil {
-				return err
-			}
-			r, err := h.rollout(cmd.Context())
+			h, r, err := open(cmd.Context(), flags, args[0])
 			if err != nil {
 				return err
 			}

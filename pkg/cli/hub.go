@@ -81,6 +81,16 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
+// open connects, and gets the bundle's Rollout.
+func open(ctx context.Context, flags *genericclioptions.ConfigFlags, bundle string) (*hub, *v1alpha1.Rollout, error) {
+	h, err := connect(flags, bundle)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := h.rollout(ctx)
+	return h, r, err
+}
+
 // rollout gets the bundle's Rollout.
 func (h *hub) rollout(ctx context.Context) (*v1alpha1.Rollout, error) {
 	r := &v1alpha1.Rollout{}

@@ -49,11 +49,7 @@ still holds the rollout; the command says so.`,
 }
 
 func setPaused(ctx context.Context, flags *genericclioptions.ConfigFlags, streams genericclioptions.IOStreams, bundle string, paused bool) error {
-	h, err := connect(flags, bundle)
-	if err != nil {
-		return err
-	}
-	r, err := h.rollout(ctx)
+	h, r, err := open(ctx, flags, bundle)
 	if err != nil {
 		return err
 	}

@@ -27,11 +27,7 @@ paused it shows what would be admitted if it was not.`,
   fleetctl rollout plan hello -n fleet-demo`,
 		Args: wants("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, err := connect(flags, args[0])
-			if err != nil {
-				return err
-			}
-			r, err := h.rollout(cmd.Context())
+			_, r, err := open(cmd.Context(), flags, args[0])
 			if err != nil {
 				return err
 			}
