@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -193,10 +194,7 @@ func whyPending(r *v1alpha1.Rollout, own rollout.Work) string {
 
 // groupAt finds a place in the status; nil for what is not there.
 func groupAt(r *v1alpha1.Rollout, at rollout.Place) (*v1alpha1.GroupStatus, *v1alpha1.LaneStatus) {
-	name := at.Name
-	if name == "" {
-		name = unmatched
-	}
+	name := cmp.Or(at.Name, rollout.Unmatched)
 	for i := range r.Status.Lanes {
 		lane := &r.Status.Lanes[i]
 		if lane.Name != at.Lane {
@@ -212,20 +210,13 @@ func groupAt(r *v1alpha1.Rollout, at rollout.Place) (*v1alpha1.GroupStatus, *v1a
 	return nil, nil
 }
 
-// unmatched is how the status names the clusters of no declared group.
-const unmatched = "(unmatched)"
-
 // placeLabel names a place as the table of groups does.
 func placeLabel(r *v1alpha1.Rollout, at rollout.Place) string {
-	g := v1alpha1.GroupStatus{Name: at.Name, Index: int32(at.Index)}
-	if g.Name == "" {
-		g.Name = unmatched
-	}
 	if _, lane := groupAt(r, at); lane == nil {
 		// A lane that is not there any more has to be named.
-		return at.Lane + "/" + groups.Label(&v1alpha1.Rollout{}, "", &g)
+		return at.Lane + "/" + at.Label()
 	}
-	return groups.Label(r, at.Lane, &g)
+	return groups.Label(r, at.Lane, &v1alpha1.GroupStatus{Name: at.Name, Index: int32(at.Index)})
 }
 
 // table lays the clusters out in columns.

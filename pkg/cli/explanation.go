@@ -227,15 +227,9 @@ func timeOf(g *v1alpha1.GroupStatus) time.Time {
 func placeOf(r *v1alpha1.Rollout, name string) rollout.Place {
 	for _, lane := range r.Status.Lanes {
 		for i := range lane.Groups {
-			g := &lane.Groups[i]
-			if !names(g, name) {
-				continue
+			if g := &lane.Groups[i]; names(g, name) {
+				return rollout.PlaceOf(lane.Name, g)
 			}
-			at := rollout.Place{Lane: lane.Name, GroupKey: rollout.GroupKey{Name: g.Name, Index: int(g.Index)}}
-			if at.Name == unmatched {
-				at.Name = ""
-			}
-			return at
 		}
 	}
 	return rollout.Place{}

@@ -103,7 +103,7 @@ func TestPartitionNames(t *testing.T) {
 	s := ResolveSource(SourceInput{Bundle: bundleWith(&fleet.RolloutStrategy{Partitions: []fleet.Partition{part("a", ""), part("", "10%"), part("a", "")}})})
 	var names []string
 	for _, key := range s.Lanes[0].Partitions.keys(PartitionCut{}) {
-		names = append(names, key.label())
+		names = append(names, key.Label())
 	}
 	if got := strings.Join(names, ", "); got != "a, partition 2, a[1]" {
 		t.Errorf("partitions %s", got)

@@ -240,7 +240,7 @@ func checkPlan(t *testing.T, in Input, r Result) {
 	members := 0
 	for _, l := range r.Lanes {
 		for _, g := range l.Groups {
-			checkCounts(t, l.Name+"/"+g.label(), g.Counts)
+			checkCounts(t, l.Name+"/"+g.Label(), g.Counts)
 			members += g.Counts.Total
 		}
 	}

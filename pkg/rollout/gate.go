@@ -49,7 +49,7 @@ func (p *planner) gate() {
 			continue
 		}
 		for _, g := range l.groups {
-			g.label = g.GroupKey.label()
+			g.label = g.Label()
 			if len(p.lanes) > 1 {
 				g.label = l.Name + "/" + g.label
 			}

@@ -68,7 +68,7 @@ func describe(r Result) string {
 	var groups []string
 	for _, l := range r.Lanes {
 		for _, g := range l.Groups {
-			text := g.label()
+			text := g.Label()
 			if len(r.Lanes) > 1 {
 				text = l.Name + "/" + text
 			}

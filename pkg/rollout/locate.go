@@ -1,8 +1,11 @@
 package rollout
 
 import (
+	"cmp"
 	"fmt"
 	"time"
+
+	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 )
 
 // DefaultLane and DefaultGroup name the one group of a rollout without a Placement.
@@ -227,16 +230,24 @@ func (g *group) join(m *member) {
 	}
 }
 
+// Unmatched is what people read for the clusters of no declared group.
+const Unmatched = "(unmatched)"
+
 // shownGroup is a group's name as people read it.
-func shownGroup(name string) string {
-	if name == "" {
-		return "(unmatched)"
+func shownGroup(name string) string { return cmp.Or(name, Unmatched) }
+
+// PlaceOf is the place of a group that a status shows.
+func PlaceOf(lane string, g *v1alpha1.GroupStatus) Place {
+	key := GroupKey{Name: g.Name, Index: int(g.Index)}
+	if key.Name == Unmatched {
+		key.Name = ""
 	}
-	return name
+	return Place{Lane: lane, GroupKey: key}
 }
 
-// label is the group's name, with its place where it is not the first of it.
-func (k GroupKey) label() string {
+// Label is the group's name as people read it, with its place where it is not the
+// first of that name.
+func (k GroupKey) Label() string {
 	if k.Index == 0 {
 		return shownGroup(k.Name)
 	}

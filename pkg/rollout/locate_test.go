@@ -170,7 +170,7 @@ func TestRememberedGroup(t *testing.T) {
 	}
 	var order []string
 	for _, g := range r.Lanes[0].Groups {
-		order = append(order, g.label())
+		order = append(order, g.Label())
 	}
 	if got := strings.Join(order, " "); got != "former[1] dev stg" {
 		t.Errorf("groups %s", got)

@@ -271,7 +271,7 @@ func (p *planner) gatePartitions(l *lane) {
 func (p *planner) gatePartition(g *group) {
 	s := g.lane.Partitions
 	value := s.limitOf(g.partition)
-	g.label = g.GroupKey.label()
+	g.label = g.Label()
 	b := newBudget(g.members, mostUnavailable(g.lane.shares.cut.then(g.partition), len(g.members), value), value, s.MaxNew)
 	b.whole, g.budget = g.lane.shares.whole, b
 	for _, m := range g.members {

@@ -46,7 +46,7 @@ func many(n int, state string) []string {
 func shapeOf(r Result) string {
 	var out []string
 	for _, g := range r.Lanes[0].Groups {
-		out = append(out, fmt.Sprintf("%s: %d/%d", g.label(), g.Counts.Total, g.MaxUnavailable))
+		out = append(out, fmt.Sprintf("%s: %d/%d", g.Label(), g.Counts.Total, g.MaxUnavailable))
 	}
 	return strings.Join(out, ", ")
 }

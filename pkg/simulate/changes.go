@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"fmt"
 	"regexp"
 	"time"
 
@@ -115,22 +114,10 @@ func (c *changes) tell(s *sim, place rollout.Place) {
 		}
 		e := Entry{Lane: place.Lane, What: what, Count: list.count, Clusters: list.names, Why: list.why}
 		if place != (rollout.Place{}) {
-			e.Group = label(place.GroupKey)
+			e.Group = place.Label()
 		}
 		s.timeline.tell(s, e)
 	}
-}
-
-// label is a group's name as people read it.
-func label(key rollout.GroupKey) string {
-	name := key.Name
-	if name == "" {
-		name = "(unmatched)"
-	}
-	if key.Index > 0 {
-		name += fmt.Sprintf("[%d]", key.Index)
-	}
-	return name
 }
 
 var stamp = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z`)

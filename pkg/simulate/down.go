@@ -97,5 +97,5 @@ func (p *Peak) reach(groups map[rollout.Place]int, now time.Duration) {
 	worst := slices.MinFunc(rows, func(a, b row) int {
 		return cmp.Or(-cmp.Compare(a.count, b.count), cmp.Compare(a.place.Lane, b.place.Lane), cmp.Compare(a.place.Name, b.place.Name), cmp.Compare(a.place.Index, b.place.Index))
 	})
-	*p = Peak{Count: count, At: Duration(now), Lane: worst.place.Lane, Group: label(worst.place.GroupKey), InGroup: worst.count}
+	*p = Peak{Count: count, At: Duration(now), Lane: worst.place.Lane, Group: worst.place.Label(), InGroup: worst.count}
 }

@@ -148,7 +148,7 @@ func (s *sim) endedAt(end End) Duration {
 func (s *sim) groupReport(l *rollout.LaneResult, g *rollout.GroupResult) Group {
 	place := rollout.Place{Lane: l.Name, GroupKey: g.GroupKey}
 	out := Group{
-		Lane: l.Name, Name: label(g.GroupKey), Counts: g.Counts, Passed: g.Passed, Breached: g.Breached,
+		Lane: l.Name, Name: g.Label(), Counts: g.Counts, Passed: g.Passed, Breached: g.Breached,
 		Sentence: elapsed(g.Sentence), WorstUpdating: s.down.groups[place],
 	}
 	if !g.OpenedAt.IsZero() {

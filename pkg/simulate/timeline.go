@@ -208,7 +208,7 @@ func (t *timeline) group(s *sim, l *rollout.LaneResult, g *rollout.GroupResult, 
 		t.groups[place] = told
 	}
 	tell := func(e Entry) {
-		e.Lane, e.Group = l.Name, label(g.GroupKey)
+		e.Lane, e.Group = l.Name, g.Label()
 		t.tell(s, e)
 	}
 	if g.Breached != told.breached {

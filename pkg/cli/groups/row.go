@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/rollout"
 )
 
 // Row is one group.
@@ -41,10 +42,7 @@ func Rows(r *v1alpha1.Rollout, now time.Time) []Row {
 
 // Label is the name of a group as Row has it.
 func Label(r *v1alpha1.Rollout, lane string, g *v1alpha1.GroupStatus) string {
-	name := g.Name
-	if g.Index > 0 {
-		name = fmt.Sprintf("%s[%d]", name, g.Index)
-	}
+	name := rollout.PlaceOf(lane, g).Label()
 	if len(r.Status.Lanes) > 1 {
 		return lane + "/" + name
 	}

@@ -38,11 +38,11 @@ func allRoom() room {
 }
 
 // say is a group's sentence. One that passed without a failure has nothing to say.
-func (r *room) say(g *rollout.GroupResult) string {
-	if g.Passed && g.Counts.Failed+g.Counts.TimedOut+g.Counts.Recovering == 0 {
+func (r *room) say(g *v1alpha1.GroupStatus, sentence string) string {
+	if isPlain(g) {
 		return ""
 	}
-	return take(&r.groupWords, cut(g.Sentence))
+	return take(&r.groupWords, cut(sentence))
 }
 
 // held are the clusters that hold a group back.

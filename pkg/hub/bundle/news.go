@@ -107,7 +107,7 @@ func turned(before, after *v1alpha1.RolloutStatus) (passed, breached, recovered 
 	for _, lane := range after.Lanes {
 		for i := range lane.Groups {
 			g := &lane.Groups[i]
-			place := shownPlace(lane.Name, g)
+			place := rollout.PlaceOf(lane.Name, g)
 			old := was[place]
 			if g.Passed && (anew || (old != nil && !old.Passed)) {
 				passed = append(passed, place)
@@ -128,18 +128,10 @@ func rowsOf(s *v1alpha1.RolloutStatus) map[rollout.Place]*v1alpha1.GroupStatus {
 	for l := range s.Lanes {
 		for i := range s.Lanes[l].Groups {
 			g := &s.Lanes[l].Groups[i]
-			out[shownPlace(s.Lanes[l].Name, g)] = g
+			out[rollout.PlaceOf(s.Lanes[l].Name, g)] = g
 		}
 	}
 	return out
-}
-
-func shownPlace(lane string, g *v1alpha1.GroupStatus) rollout.Place {
-	name := g.Name
-	if name == unmatched {
-		name = ""
-	}
-	return rollout.Place{Lane: lane, GroupKey: rollout.GroupKey{Name: name, Index: int(g.Index)}}
 }
 
 // completedNow tells whether the revision was completed, or is complete again after an

@@ -10,13 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/rollout"
 )
 
 // told is a status of revision v1 with the group dev, open and not passed.
 func told(changes ...func(*v1alpha1.RolloutStatus)) *v1alpha1.RolloutStatus {
 	s := &v1alpha1.RolloutStatus{
 		Revision: "v1", Done: "1/2", Message: "the sentence",
-		Lanes: []v1alpha1.LaneStatus{{Name: "l", Groups: []v1alpha1.GroupStatus{{Name: "dev", Open: true, Message: "about dev"}, {Name: unmatched}}}},
+		Lanes: []v1alpha1.LaneStatus{{Name: "l", Groups: []v1alpha1.GroupStatus{{Name: "dev", Open: true, Message: "about dev"}, {Name: rollout.Unmatched}}}},
 	}
 	s.Record.Groups = []v1alpha1.RecordedGroup{{Lane: "l", Name: "dev", OpenedAt: microPtr(noon)}, {Lane: "l"}}
 	for _, change := range changes {

@@ -28,7 +28,7 @@ func recordOf(ro *v1alpha1.Rollout) rollout.Record {
 	}
 	for _, g := range s.Record.Groups {
 		r.Groups = append(r.Groups, rollout.RecordedGroup{
-			Place:    rollout.Place{Lane: g.Lane, GroupKey: rollout.GroupKey{Name: g.Name, Index: int(g.Index)}},
+			Place:    recordedPlace(&g),
 			OpenedAt: microOf(g.OpenedAt),
 		})
 	}

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -8,8 +9,6 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/hub/lenient"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 )
-
-const unmatched = "(unmatched)"
 
 // rolloutStatus is the status of a Rollout after a plan. before is what it was:
 // conditions depend on it for their transition times, and counts while the bundle
@@ -74,8 +73,8 @@ func lanesOf(plan *rollout.Result) []v1alpha1.LaneStatus {
 			}
 			room.groups--
 			gs := groupStatus(g)
-			if closed := !g.Open && !g.Passed && !g.Breached; !closed || !told {
-				gs.Message = room.say(g)
+			if closed := isClosed(&gs); !closed || !told {
+				gs.Message = room.say(&gs, g.Sentence)
 				told = told || closed
 			}
 			if g.Breached || (g.Open && !g.Passed) {
@@ -92,7 +91,7 @@ func lanesOf(plan *rollout.Result) []v1alpha1.LaneStatus {
 // groupStatus is a group without what it says and whom it names.
 func groupStatus(g *rollout.GroupResult) v1alpha1.GroupStatus {
 	gs := v1alpha1.GroupStatus{
-		Name: shownGroup(g.GroupKey), Index: int32(g.Index),
+		Name: cmp.Or(g.Name, rollout.Unmatched), Index: int32(g.Index),
 		Open: g.Open, Passed: g.Passed, Breached: g.Breached, MaxFailures: int32(g.MaxFailures),
 		MinSuccessSeconds: wholeSeconds(g.MinSuccessTime), ProgressDeadlineSeconds: wholeSeconds(g.ProgressDeadline),
 		Counts: countsOf(g.Counts), LateJoiners: int32(g.LateJoiners), Next: int32(len(g.Next)),
@@ -126,23 +125,12 @@ func confirmationsOf(requests []rollout.ConfirmRequest) []v1alpha1.ConfirmationR
 	return out
 }
 
-func shownGroup(k rollout.GroupKey) string {
-	if k.Name == "" {
-		return unmatched
-	}
-	return k.Name
-}
-
 // groupName names a group for people; the lane only where there are several.
 func groupName(lanes int, p rollout.Place) string {
-	name := shownGroup(p.GroupKey)
-	if p.Index > 0 {
-		name = fmt.Sprintf("%s[%d]", name, p.Index)
-	}
 	if lanes > 1 {
-		return p.Lane + "/" + name
+		return p.Lane + "/" + p.Label()
 	}
-	return name
+	return p.Label()
 }
 
 func currentGroup(f *facts, plan *rollout.Result) string {
