@@ -6,7 +6,6 @@ package agent_test
 import (
 	"context"
 	"fmt"
-	"go/build"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -26,14 +25,11 @@ import (
 
 	"open-cluster-management.io/fleet-addon/pkg/agent"
 	v1alpha1 "open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/test/integration/apiserver"
 )
 
-const (
-	// envBin is the folder with kube-apiserver and etcd.
-	envBin = "FLEET_ENV_BIN"
-	// envChild makes this test binary the agent, so that a spec can kill it.
-	envChild = "FLEET_AGENT_CHILD"
-)
+// envChild makes this test binary the agent, so that a spec can kill it.
+const envChild = "FLEET_AGENT_CHILD"
 
 var (
 	cluster *envtest.Environment
@@ -67,21 +63,8 @@ func TestAgent(t *testing.T) {
 }
 
 var _ = BeforeSuite(func() {
-	bin := os.Getenv(envBin)
-	Expect(bin).NotTo(BeEmpty(), envBin+" must name the folder with kube-apiserver and etcd (see `make test`)")
-	for _, name := range []string{"kube-apiserver", "etcd"} {
-		Expect(filepath.Join(bin, name)).To(BeARegularFile(), envBin+" must name the folder with kube-apiserver and etcd")
-	}
-	addOnAPI, err := build.Import("open-cluster-management.io/api/addon/v1beta1", ".", build.FindOnly)
-	Expect(err).NotTo(HaveOccurred())
-	cluster = &envtest.Environment{
-		BinaryAssetsDirectory: bin,
-		ErrorIfCRDPathMissing: true,
-		CRDDirectoryPaths: []string{
-			"../../../manifests/crds",
-			filepath.Join(addOnAPI.Dir, "0000_01_addon.open-cluster-management.io_managedclusteraddons.crd.yaml"),
-		},
-	}
+	cluster = apiserver.New(filepath.Join(apiserver.API(), "addon", "v1beta1", "0000_01_addon.open-cluster-management.io_managedclusteraddons.crd.yaml"))
+	var err error
 	admin, err = cluster.Start()
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(cluster.Stop)

@@ -5,9 +5,7 @@ package cli_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -16,13 +14,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/fleet-addon/pkg/hub"
+	"open-cluster-management.io/fleet-addon/test/integration/apiserver"
 )
 
 var bg = context.Background()
@@ -42,23 +39,13 @@ func TestCLI(t *testing.T) {
 }
 
 var _ = BeforeSuite(func() {
-	binaries := os.Getenv("FLEET_ENV_BIN")
-	Expect(binaries).NotTo(BeEmpty(), "set FLEET_ENV_BIN to the folder with etcd and kube-apiserver (`make integration` builds them and sets it)")
-	klog.SetOutput(GinkgoWriter)
-	klog.LogToStderr(false)
-	ctrl.SetLogger(klog.NewKlogr())
-
-	api := moduleDir("open-cluster-management.io/api")
-	env := &envtest.Environment{
-		BinaryAssetsDirectory: binaries,
-		ErrorIfCRDPathMissing: true,
-		CRDDirectoryPaths: []string{
-			filepath.Join(api, "cluster", "v1", "0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml"),
-			filepath.Join(api, "cluster", "v1beta1", "0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml"),
-			filepath.Join(api, "work", "v1", "0000_00_work.open-cluster-management.io_manifestworks.crd.yaml"),
-			filepath.Join("..", "..", "..", "manifests", "crds"),
-		},
-	}
+	apiserver.Log()
+	api := apiserver.API()
+	env := apiserver.New(
+		filepath.Join(api, "cluster", "v1", "0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml"),
+		filepath.Join(api, "cluster", "v1beta1", "0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml"),
+		filepath.Join(api, "work", "v1", "0000_00_work.open-cluster-management.io_manifestworks.crd.yaml"),
+	)
 	config, err := env.Start()
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(env.Stop)
@@ -70,13 +57,6 @@ var _ = BeforeSuite(func() {
 	operator = kubeconfig(env, config, envtest.User{Name: operatorUser})
 	admin = kubeconfig(env, config, envtest.User{Name: "root", Groups: []string{"system:masters"}})
 })
-
-// moduleDir is where a module's files are.
-func moduleDir(module string) string {
-	out, err := exec.CommandContext(bg, "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
-	Expect(err).NotTo(HaveOccurred(), "find module %s", module)
-	return strings.TrimSpace(string(out))
-}
 
 // kubeconfig is a file with which a user reaches the API server.
 func kubeconfig(env *envtest.Environment, config *rest.Config, user envtest.User) string {

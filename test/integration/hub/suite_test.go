@@ -8,24 +8,19 @@
 package hub_test
 
 import (
-	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/klog/v2"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/fleet-addon/pkg/hub"
+	"open-cluster-management.io/fleet-addon/test/integration/apiserver"
 )
 
 var (
@@ -43,30 +38,17 @@ func TestHub(t *testing.T) {
 }
 
 var _ = BeforeSuite(func() {
-	binaries := os.Getenv("FLEET_ENV_BIN")
-	Expect(binaries).NotTo(BeEmpty(), "set FLEET_ENV_BIN to the folder with etcd and kube-apiserver (`make integration` builds them and sets it)")
-	for _, name := range []string{"etcd", "kube-apiserver"} {
-		Expect(filepath.Join(binaries, name)).To(BeAnExistingFile(), "FLEET_ENV_BIN has to hold etcd and kube-apiserver")
-	}
-	klog.SetOutput(GinkgoWriter)
-	klog.LogToStderr(false)
-	ctrl.SetLogger(klog.NewKlogr())
-
-	api := moduleDir("open-cluster-management.io/api")
-	env := &envtest.Environment{
-		BinaryAssetsDirectory: binaries,
-		ErrorIfCRDPathMissing: true,
-		CRDDirectoryPaths: []string{
-			filepath.Join(api, "cluster", "v1", "0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml"),
-			filepath.Join(api, "cluster", "v1beta1", "0000_02_clusters.open-cluster-management.io_placements.crd.yaml"),
-			filepath.Join(api, "cluster", "v1beta1", "0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml"),
-			filepath.Join(api, "cluster", "v1beta2", "0000_00_clusters.open-cluster-management.io_managedclustersets.crd.yaml"),
-			filepath.Join(api, "cluster", "v1beta2", "0000_01_clusters.open-cluster-management.io_managedclustersetbindings.crd.yaml"),
-			filepath.Join(api, "work", "v1", "0000_00_work.open-cluster-management.io_manifestworks.crd.yaml"),
-			filepath.Join("..", "..", "..", "manifests", "crds"),
-		},
-		CRDs: addOnCRDs(filepath.Join(api, "addon", "v1beta1")),
-	}
+	apiserver.Log()
+	api := apiserver.API()
+	env := apiserver.New(
+		filepath.Join(api, "cluster", "v1", "0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml"),
+		filepath.Join(api, "cluster", "v1beta1", "0000_02_clusters.open-cluster-management.io_placements.crd.yaml"),
+		filepath.Join(api, "cluster", "v1beta1", "0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml"),
+		filepath.Join(api, "cluster", "v1beta2", "0000_00_clusters.open-cluster-management.io_managedclustersets.crd.yaml"),
+		filepath.Join(api, "cluster", "v1beta2", "0000_01_clusters.open-cluster-management.io_managedclustersetbindings.crd.yaml"),
+		filepath.Join(api, "work", "v1", "0000_00_work.open-cluster-management.io_manifestworks.crd.yaml"),
+	)
+	env.CRDs = addOnCRDs(filepath.Join(api, "addon", "v1beta1"))
 	admin, err := env.Start()
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(env.Stop)
@@ -81,13 +63,6 @@ var _ = BeforeSuite(func() {
 	k8s, err = client.New(admin, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 })
-
-// moduleDir is where a module's files are.
-func moduleDir(module string) string {
-	out, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}", module).Output()
-	Expect(err).NotTo(HaveOccurred(), "find module %s", module)
-	return strings.TrimSpace(string(out))
-}
 
 // addOnCRDs are the CRDs of the add-on API with v1beta1 as the stored version: on a
 // hub a webhook converts, here nothing is ever stored as v1alpha1.
