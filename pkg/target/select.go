@@ -13,6 +13,10 @@ import (
 type Cluster struct {
 	Name                string
 	Labels, Annotations map[string]string
+	// Claims are the ClusterClaims that the cluster reports, by name.
+	Claims map[string]string
+	// Values are what templates know as ClusterValues.
+	Values map[string]any
 }
 
 // Match is one cluster that a bundle goes to.
