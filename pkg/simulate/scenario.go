@@ -257,7 +257,7 @@ func (s *Scenario) resolve(f *Files) error {
 			in.NamespaceLabels = d.object.Labels
 		}
 	}
-	in.AddOn, in.OwnTargets = defaultAddOn(), target.HasOwnTargets(s.object, s.groups)
+	in.AddOn, in.OwnTargets = defaultAddOn(), target.HasOwnTargets(s.object, target.Groups(s.groups))
 	for _, d := range f.addOns {
 		if d.object.Name == v1alpha1.AddOnName {
 			in.AddOn = d.object

@@ -113,15 +113,13 @@ func (s *sim) match() {
 	var matches []target.Match
 	var err error
 	if s.source.ImplicitTargets {
-		for _, c := range clusters {
-			matches = append(matches, target.OptionsFor(s.object, c))
-		}
+		matches = target.SelectAll(s.object, clusters)
 	} else {
-		matches, err = target.Select(s.object, s.groups, clusters)
+		matches, err = target.Select(s.object, target.Groups(s.groups), clusters)
 	}
 	var partitions map[string]int
 	if err == nil {
-		partitions, err = target.Partitions(s.object, s.groups, clusters)
+		partitions, err = target.Partitions(s.object, target.Groups(s.groups), clusters)
 	}
 	if err != nil {
 		s.blocks = []rollout.Hold{{Reason: rollout.BundleInvalid, Sentence: err.Error()}}
@@ -132,15 +130,9 @@ func (s *sim) match() {
 	}
 	for i := range matches {
 		n := s.byName[matches[i].Cluster]
-		if matches[i].DoNotDeploy {
-			continue
-		}
 		n.row.Selected, n.row.RenderError = true, ""
 		n.row.DesiredID, n.row.CompletedID = "", ""
-		err := matches[i].Err
-		if err == nil {
-			n.row.DesiredID, err = target.DeploymentID(s.revision, matches[i].Options)
-		}
+		n.row.DesiredID, err = target.DeploymentID(s.revision, matches[i].Options)
 		if err == nil && s.completed != "" {
 			n.row.CompletedID, err = target.DeploymentID(s.completed, matches[i].Options)
 		}

@@ -56,37 +56,6 @@ func (c criteria) match(cluster *Cluster) bool {
 	return anyHas(c.candidates, cluster) || c.groupless && !anyHas(c.all.list, cluster)
 }
 
-// group is a ClusterGroup with its selector parsed.
-type group struct {
-	name     string
-	labels   labels.Set
-	selector labels.Selector
-	err      error
-}
-
-func anyHas(list []*group, cluster *Cluster) bool {
-	for _, g := range list {
-		if g.selector.Matches(labels.Set(cluster.Labels)) {
-			return true
-		}
-	}
-	return false
-}
-
-type groups struct{ list []*group }
-
-func newGroups(in []fleet.ClusterGroup) *groups {
-	out := &groups{}
-	for i := range in {
-		g := &group{name: in[i].Name, labels: in[i].Labels}
-		if g.selector, g.err = metav1.LabelSelectorAsSelector(in[i].Spec.Selector); g.err != nil {
-			g.err = fmt.Errorf("ClusterGroup %s/%s: spec.selector: %w", in[i].Namespace, in[i].Name, g.err)
-		}
-		out.list = append(out.list, g)
-	}
-	return out
-}
-
 // compile parses terms. Only a broken group that the terms refer to is an error,
 // so that one group cannot hold the bundles that have nothing to do with it.
 func (gs *groups) compile(t terms, path *field.Path) (criteria, error) {
@@ -111,20 +80,4 @@ func (gs *groups) compile(t terms, path *field.Path) (criteria, error) {
 		c.candidates, err = gs.find(t.clusterGroup, byLabels, c.groupless)
 	}
 	return c, err
-}
-
-// find returns the groups with a name, if one is given, and with labels. A broken
-// group is an error if it is one of them or if every group has to be looked at.
-func (gs *groups) find(name string, byLabels labels.Selector, all bool) ([]*group, error) {
-	var found []*group
-	for _, g := range gs.list {
-		is := (name == "" || name == g.name) && byLabels.Matches(g.labels)
-		if g.err != nil && (is || all) {
-			return nil, g.err
-		}
-		if is {
-			found = append(found, g)
-		}
-	}
-	return found, nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	"sigs.k8s.io/yaml"
 )
@@ -159,10 +160,10 @@ func TestOptionsDoNotLeakBetweenTargets(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []Match{
-		{Cluster: "dev", Target: "target000", Options: options(t, `{namespaceLabels: {all: "yes", env: dev}, helm: {values: {image: {tag: dev}}}}`)},
-		{Cluster: "prod", Target: "target001", Rule: 1, Options: options(t, `{namespaceLabels: {all: "yes"}, namespaceAnnotations: {env: prod}, helm: {values: {image: {tag: base}}}}`)},
+		{Cluster: "dev", Target: "target000", Rule: "0", Options: options(t, `{namespaceLabels: {all: "yes", env: dev}, helm: {values: {image: {tag: dev}}}}`)},
+		{Cluster: "prod", Target: "target001", Rule: "1", Options: options(t, `{namespaceLabels: {all: "yes"}, namespaceAnnotations: {env: prod}, helm: {values: {image: {tag: base}}}}`)},
 	}
-	if diff := cmp.Diff(want, matches); diff != "" {
+	if diff := cmp.Diff(want, matches, cmpopts.IgnoreUnexported(Match{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

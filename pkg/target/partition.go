@@ -13,9 +13,9 @@ func partitionTerms(p *fleet.Partition) terms {
 
 // Partitions returns for each cluster the number, from 1, of the first manual partition
 // of the bundle that matches it; clusters that none matches are left out. groups are the
-// ClusterGroups of the bundle's namespace. An invalid selector, of a partition or of a
+// ClusterGroups that the bundle can name. An invalid selector, of a partition or of a
 // group that it refers to, is an error that names it.
-func Partitions(b *fleet.Bundle, groups []fleet.ClusterGroup, clusters []Cluster) (map[string]int, error) {
+func Partitions(b *fleet.Bundle, groups []Group, clusters []Cluster) (map[string]int, error) {
 	if b.Spec.RolloutStrategy == nil {
 		return nil, nil
 	}

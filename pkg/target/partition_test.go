@@ -17,12 +17,12 @@ func TestPartitions(t *testing.T) {
 		{Name: "b", Labels: map[string]string{"env": "stg"}},
 		{Name: "c", Labels: map[string]string{"env": "prod"}},
 	}
-	groups := []fleet.ClusterGroup{
+	groups := Groups([]fleet.ClusterGroup{
 		{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "staging", Labels: map[string]string{"tier": "low"}},
 			Spec: fleet.ClusterGroupSpec{Selector: env("stg")}},
 		{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "broken"},
 			Spec: fleet.ClusterGroupSpec{Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}}},
-	}
+	})
 	cases := map[string]struct {
 		partitions []fleet.Partition
 		want       map[string]int

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -22,11 +23,17 @@ func is(env string) *metav1.LabelSelector {
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"env": env}}
 }
 
-func clusterGroup(name, env string, labels map[string]string) fleet.ClusterGroup {
-	g := fleet.ClusterGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: name, Labels: labels}}
+func clusterGroup(name, env string, labels map[string]string) Group {
+	g := Group{ClusterGroup: fleet.ClusterGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: name, Labels: labels}}}
 	if env != "" {
 		g.Spec.Selector = is(env)
 	}
+	return g
+}
+
+func brokenGroup() Group {
+	g := clusterGroup("bad", "", nil)
+	g.Spec.Selector = broken
 	return g
 }
 
@@ -44,14 +51,14 @@ var (
 )
 
 func TestSelect(t *testing.T) {
-	groups := []fleet.ClusterGroup{
+	groups := []Group{
 		clusterGroup("early", "dev", map[string]string{"stage": "1"}),
 		clusterGroup("late", "prod", map[string]string{"stage": "2"}),
 		clusterGroup("nobody", "", nil),
 	}
 	cases := map[string]struct {
 		bundle  *fleet.Bundle
-		groups  []fleet.ClusterGroup
+		groups  []Group
 		want    []string
 		wantErr string
 	}{
@@ -96,11 +103,11 @@ func TestSelect(t *testing.T) {
 			wantErr: "bundle apps/web: spec.targets[1].clusterSelector: "},
 		"a broken group that is referred to is named": {
 			bundle:  bundle(fleet.BundleTarget{ClusterGroup: "bad"}),
-			groups:  []fleet.ClusterGroup{{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "bad"}, Spec: fleet.ClusterGroupSpec{Selector: broken}}},
+			groups:  []Group{brokenGroup()},
 			wantErr: "ClusterGroup apps/bad: spec.selector: "},
 		"a broken group of others holds nothing": {
 			bundle: bundle(fleet.BundleTarget{Name: "x", ClusterName: "dev"}),
-			groups: []fleet.ClusterGroup{{ObjectMeta: metav1.ObjectMeta{Namespace: "apps", Name: "bad"}, Spec: fleet.ClusterGroupSpec{Selector: broken}}},
+			groups: []Group{brokenGroup()},
 			want:   []string{"dev=x"}},
 	}
 	for name, tc := range cases {
@@ -183,11 +190,11 @@ func TestSelectWithRestrictions(t *testing.T) {
 
 func TestHasOwnTargets(t *testing.T) {
 	byDefault := fleet.BundleTarget{Name: "default", ClusterGroup: "default"}
-	there := []fleet.ClusterGroup{clusterGroup("mine", "dev", nil), clusterGroup("default", "dev", nil)}
+	there := []Group{clusterGroup("mine", "dev", nil), clusterGroup("default", "dev", nil)}
 	cases := map[string]struct {
 		targets  []fleet.BundleTarget
 		restrict []fleet.BundleTargetRestriction
-		groups   []fleet.ClusterGroup
+		groups   []Group
 		want     bool
 	}{
 		"none":                          {},
@@ -215,14 +222,14 @@ func TestHasOwnTargets(t *testing.T) {
 	}
 }
 
-func TestOptionsForTakesTheImplicitTargetsOptions(t *testing.T) {
+func TestSelectAllTakesTheImplicitTargetsOptions(t *testing.T) {
 	b := bundle(fleet.BundleTarget{Name: "default", ClusterGroup: "default",
 		BundleDeploymentOptions: fleet.BundleDeploymentOptions{TargetNamespace: "there"}})
 	b.Spec.DefaultNamespace = "base"
-	got := OptionsFor(b, cluster("dev", "dev"))
-	want := Match{Cluster: "dev", Target: "default",
-		Options: fleet.BundleDeploymentOptions{DefaultNamespace: "base", TargetNamespace: "there"}}
-	if diff := cmp.Diff(want, got); diff != "" {
+	got := SelectAll(b, fleetClusters[2:])
+	options := fleet.BundleDeploymentOptions{DefaultNamespace: "base", TargetNamespace: "there"}
+	want := []Match{{Cluster: "bare", Target: "default", Options: options}, {Cluster: "dev", Target: "default", Options: options}}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Match{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -234,7 +241,7 @@ func BenchmarkSelect10000Clusters(b *testing.B) {
 	}
 	bn := bundle(fleet.BundleTarget{ClusterSelector: is("dev")}, fleet.BundleTarget{ClusterSelector: is("stg")},
 		fleet.BundleTarget{ClusterGroup: "late"})
-	groups := []fleet.ClusterGroup{clusterGroup("late", "prod", nil)}
+	groups := []Group{clusterGroup("late", "prod", nil)}
 	for b.Loop() {
 		if got, err := Select(bn, groups, clusters); err != nil || len(got) != len(clusters) {
 			b.Fatal(len(got), err)

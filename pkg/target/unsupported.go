@@ -78,7 +78,7 @@ func validateValues(value any, raw bool, at *field.Path) field.ErrorList {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if !raw && strings.Contains(key, "${") {
-				errs = append(errs, templated(at.Key(key)))
+				errs = append(errs, templatedError(at.Key(key)))
 			}
 			errs = append(errs, validateValues(v[key], raw, at.Key(key))...)
 		}
@@ -91,12 +91,12 @@ func validateValues(value any, raw bool, at *field.Path) field.ErrorList {
 		case strings.HasPrefix(v, clusterLabelPrefix):
 			errs = append(errs, field.Forbidden(at, fmt.Sprintf("values from cluster labels (%s) are %s", clusterLabelPrefix, notYet)))
 		case !raw && strings.Contains(v, "${"):
-			errs = append(errs, templated(at))
+			errs = append(errs, templatedError(at))
 		}
 	}
 	return errs
 }
 
-func templated(at *field.Path) *field.Error {
+func templatedError(at *field.Path) *field.Error {
 	return field.Forbidden(at, "templates (${ }) in values are "+notYet+"; set helm.disablePreProcess to take them literally")
 }

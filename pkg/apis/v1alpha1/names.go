@@ -38,6 +38,10 @@ const (
 	// AnnotationHash is the hash of all that the manager wrote into the work's
 	// spec; equal hashes mean that nothing has to be written.
 	AnnotationHash = GroupName + "/hash"
+	// AnnotationClusterValues, on a ManagedCluster, is a map as YAML or JSON: what
+	// templates of bundles know as ClusterValues. It lies over the customized variables
+	// of the add-on's AddOnDeploymentConfig.
+	AnnotationClusterValues = GroupName + "/cluster-values"
 	// AnnotationKeepBundles, on a ManagedClusterAddOn, lets it go without the
 	// bundles of its cluster: their works and releases stay. Written on uninstall.
 	AnnotationKeepBundles = GroupName + "/keep-bundles"

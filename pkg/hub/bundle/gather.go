@@ -186,7 +186,7 @@ func (r *Reconciler) readAddOn(ctx context.Context, f *facts) error {
 func (f *facts) resolve(b *fleet.Bundle) rollout.Source {
 	return rollout.ResolveSource(rollout.SourceInput{
 		Bundle: b, NamespaceLabels: f.namespace, Policies: f.policies, Unreadable: unreadable(f.policies),
-		AddOn: f.addOn, OwnTargets: target.HasOwnTargets(b, f.groups),
+		AddOn: f.addOn, OwnTargets: target.HasOwnTargets(b, target.Groups(f.groups)),
 	})
 }
 

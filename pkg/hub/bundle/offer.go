@@ -29,22 +29,16 @@ func (q *question) offerOf(revision string) *offer {
 // match finds the clusters that an edition selects. With implicit targets it is all of
 // them: which of the decided ones count is the planner's to say.
 func match(f *facts, e *edition, implicit bool, clusters []target.Cluster) (map[string]*target.Match, error) {
+	var matches []target.Match
+	var err error
 	out := make(map[string]*target.Match, len(clusters))
 	if implicit {
-		for _, c := range clusters {
-			match := target.OptionsFor(e.bundle, c)
-			out[c.Name] = &match
-		}
-		return out, nil
-	}
-	matches, err := target.Select(e.bundle, f.groups, clusters)
-	if err != nil {
+		matches = target.SelectAll(e.bundle, clusters)
+	} else if matches, err = target.Select(e.bundle, target.Groups(f.groups), clusters); err != nil {
 		return nil, err
 	}
 	for i := range matches {
-		if !matches[i].DoNotDeploy {
-			out[matches[i].Cluster] = &matches[i]
-		}
+		out[matches[i].Cluster] = &matches[i]
 	}
 	return out, nil
 }
@@ -60,10 +54,7 @@ func (o *offer) render(f *facts, name string, old map[string]rendered) rendered 
 	if ok && made.from == from {
 		return made
 	}
-	made = rendered{from: from, err: match.Err}
-	if made.err != nil {
-		return made
-	}
+	made = rendered{from: from}
 	if made.id, made.err = target.DeploymentID(o.packed.name, match.Options); made.err != nil {
 		return made
 	}
@@ -159,7 +150,7 @@ func (q *question) manualPartitions(f *facts) {
 		clusters = append(clusters, f.targetCluster(name))
 	}
 	var err error
-	if q.partitions, err = target.Partitions(q.desired.bundle, f.groups, clusters); err != nil {
+	if q.partitions, err = target.Partitions(q.desired.bundle, target.Groups(f.groups), clusters); err != nil {
 		q.block(rollout.BundleInvalid, err.Error())
 	}
 }

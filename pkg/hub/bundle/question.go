@@ -60,7 +60,7 @@ type rendered struct {
 // renderKey is all that an id and a shape depend on.
 type renderKey struct {
 	edition        editionKey
-	rule           int
+	rule           string
 	cluster        uint64
 	agentNamespace string
 }

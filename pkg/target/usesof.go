@@ -1,0 +1,84 @@
+package target
+
+import (
+	"strings"
+
+	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// UsesOf says what of clusters can change where a bundle goes or what it says there, by
+// its targets, restrictions, customizations, partitions, values and the groups that they
+// name. Where in doubt it says more than there is.
+func UsesOf(b *fleet.Bundle, groups []Group) Uses {
+	u := usesOfOptions(&b.Spec.BundleDeploymentOptions)
+	for i := range b.Spec.Targets {
+		u.joinTerms(targetTerms(&b.Spec.Targets[i]), groups)
+		u.join(usesOfOptions(&b.Spec.Targets[i].BundleDeploymentOptions))
+	}
+	for i := range b.Spec.TargetRestrictions {
+		u.joinTerms(restrictionTerms(&b.Spec.TargetRestrictions[i]), groups)
+	}
+	if s := b.Spec.RolloutStrategy; s != nil {
+		for i := range s.Partitions {
+			u.joinTerms(partitionTerms(&s.Partitions[i]), groups)
+		}
+	}
+	return u
+}
+
+// joinTerms adds the labels that terms look at. A cluster's name never changes.
+func (u *Uses) joinTerms(t terms, groups []Group) {
+	u.joinSelector(t.clusterSelector)
+	if t.clusterGroup == "" && t.clusterGroupSelector == nil {
+		return
+	}
+	for i := range groups {
+		// With a selector of groups the others count too: whoever is in no group at all
+		// can be selected as well.
+		if t.clusterGroupSelector != nil || groups[i].Name == t.clusterGroup {
+			u.joinSelector(groups[i].Spec.Selector)
+		}
+	}
+}
+
+func (u *Uses) joinSelector(s *metav1.LabelSelector) {
+	if s == nil {
+		return
+	}
+	for key := range s.MatchLabels {
+		u.Labels.add(key)
+	}
+	for i := range s.MatchExpressions {
+		u.Labels.add(s.MatchExpressions[i].Key)
+	}
+}
+
+// usesOfOptions says what of a cluster the options can depend on.
+func usesOfOptions(o *fleet.BundleDeploymentOptions) Uses {
+	if o.Helm == nil || len(o.Helm.TemplateValues) == 0 && (o.Helm.Values == nil || !templated(o.Helm.Values.Data)) {
+		return Uses{}
+	}
+	everything := Keys{Any: true}
+	return Uses{Labels: everything, Annotations: everything, Claims: everything, Values: everything, Name: true}
+}
+
+func templated(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, below := range v {
+			if strings.Contains(key, "${") || templated(below) {
+				return true
+			}
+		}
+	case []any:
+		for _, below := range v {
+			if templated(below) {
+				return true
+			}
+		}
+	case string:
+		return strings.Contains(v, "${") || strings.HasPrefix(v, clusterLabelPrefix)
+	}
+	return false
+}
