@@ -17,7 +17,8 @@ COMMIT_VAR := open-cluster-management.io/fleet-addon/pkg/cli.commit
 
 # What `make generate` writes.
 CRDS      := manifests/crds
-GENERATED := pkg/apis $(CRDS) manifests/agent/crds charts/fleet-addon/files/crds
+REFERENCE := docs/fleetctl-reference.md
+GENERATED := pkg/apis $(CRDS) manifests/agent/crds charts/fleet-addon/files/crds $(REFERENCE)
 FLEET     := github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1
 
 # Packages that start goroutines are tested with the race detector. The others are
@@ -41,7 +42,7 @@ build: ## Build bin/fleet-addon and bin/fleetctl
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X $(COMMIT_VAR)=$(COMMIT)" -o bin/ ./cmd/...
 
 .PHONY: generate
-generate: ## Write deepcopy code and CRDs from the Go types
+generate: ## Write deepcopy code and CRDs from the Go types, the reference from the commands
 	$(CONTROLLER_GEN) object paths=./pkg/apis/...
 	new=$$(mktemp -d); trap 'rm -rf "$$new"' EXIT; \
 	$(CONTROLLER_GEN) crd paths=./pkg/apis/... output:crd:dir=$$new; \
@@ -49,6 +50,7 @@ generate: ## Write deepcopy code and CRDs from the Go types
 	mkdir -p $(CRDS); rm -f $(CRDS)/*.yaml; \
 	cp "$$new"/*.yaml "$$new"/fleet/fleet.cattle.io_{bundles,clustergroups}.yaml $(CRDS)/
 	manifests/place
+	go run ./pkg/cli/reference/generate $(REFERENCE)
 
 .PHONY: lint
 lint: ## Run the linters (.golangci.yml says which and why)

@@ -16,11 +16,13 @@ func TestMistakes(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	for name, tc := range map[string]struct{ line, want string }{
 		"a command that does not exist":         {"bogus", `unknown command "bogus" for "fleetctl"`},
-		"a rollout command that does not exist": {"rollout statsu hello", `unknown command "statsu" for "fleetctl rollout"`},
+		"a rollout command that does not exist": {"rollout statsu hello", `unknown command "statsu" for "fleetctl rollout"; did you mean status? See fleetctl rollout --help`},
+		"a command that does not exist, nearly": {"rolout status", `unknown command "rolout" for "fleetctl"; did you mean rollout?`},
+		"no format":                             {"rollout status hello -o xml", `--output "xml": want json or yaml`},
 		"no bundle":                             {"rollout status", "fleetctl rollout status wants BUNDLE and got 0: see fleetctl rollout status --help"},
 		"two bundles":                           {"rollout pause a b", "fleetctl rollout pause wants BUNDLE and got 2"},
 		"no cluster":                            {"rollout explain hello", "fleetctl rollout explain wants BUNDLE and CLUSTER and got 1"},
-		"a flag that does not exist":            {"rollout status hello --wacth", "unknown flag: --wacth"},
+		"a flag that does not exist":            {"rollout status hello --wacth", "unknown flag: --wacth: see fleetctl rollout status --help"},
 		"a file without its flag":               {"rollout simulate script.yaml", `"script.yaml": name files with -f`},
 		"no file":                               {"rollout simulate", `required flag(s) "filename" not set`},
 		"no kubeconfig at all":                  {"rollout status hello", "no hub: there is no kubeconfig"},

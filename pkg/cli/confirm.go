@@ -56,6 +56,7 @@ the revision that is rolled out.`,
 	}
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	cmd.Flags().StringVar(&o.reason, "reason", "", "confirm requests with this reason only: RolloutSourceChanged, GroupVanished or RemovalGuard")
+	suggest(cmd, "reason", fixed(v1alpha1.ConfirmSource, v1alpha1.ConfirmGroup, v1alpha1.ConfirmRemovals))
 	return cmd
 }
 

@@ -24,7 +24,8 @@ import (
 )
 
 func newExplainCommand(flags *genericclioptions.ConfigFlags, streams genericclioptions.IOStreams) *cobra.Command {
-	return &cobra.Command{
+	var output string
+	cmd := &cobra.Command{
 		Use:   "explain BUNDLE CLUSTER",
 		Short: "Show where one cluster stands, why, and what must happen next",
 		Long: `Show where one cluster stands, why, what must happen next and when at the earliest.
@@ -34,8 +35,12 @@ cluster without a work, the decisions of the rollout's Placements. What it may n
 it names.`,
 		Example: `  # Why has the cluster prod-7 not got the new version yet?
   fleetctl rollout explain hello prod-7 -n fleet-demo`,
-		Args: wants("BUNDLE", "CLUSTER"),
+		Args:              wants("BUNDLE", "CLUSTER"),
+		ValidArgsFunction: arguments(bundleNames(flags), clusterNames(flags)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkOutput(output); err != nil {
+				return err
+			}
 			h, err := connect(flags, args[0])
 			if err != nil {
 				return err
@@ -45,9 +50,15 @@ it names.`,
 				return err
 			}
 			now := time.Now()
-			return printLines(streams.Out, explain(s, now).lines(now))
+			e := explain(s, now)
+			if output != "" {
+				return printData(streams.Out, e.data(h.bundle.String(), args[1]), output)
+			}
+			return printLines(streams.Out, e.lines(now))
 		},
 	}
+	addOutputFlag(cmd, &output, "json or yaml: print data instead of sentences")
+	return cmd
 }
 
 // site is what could be read of one cluster in a rollout.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/cli/groups"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
@@ -39,6 +41,29 @@ func (e explanation) lines(now time.Time) []string {
 		add("Not read", u)
 	}
 	return lines
+}
+
+// explanationData is an explanation for scripts.
+type explanationData struct {
+	Bundle   string       `json:"bundle"`
+	Cluster  string       `json:"cluster"`
+	Summary  string       `json:"summary"`
+	Group    string       `json:"group,omitempty"`
+	Revision string       `json:"revision,omitempty"`
+	Why      string       `json:"why,omitempty"`
+	Next     string       `json:"next,omitempty"`
+	Earliest *metav1.Time `json:"earliest,omitempty"`
+	NotRead  []string     `json:"notRead,omitempty"`
+}
+
+func (e explanation) data(bundle, cluster string) explanationData {
+	d := explanationData{
+		Bundle: bundle, Cluster: cluster, Summary: e.title, Group: e.group, Revision: e.revision, Why: e.why, Next: e.next, NotRead: e.unread,
+	}
+	if !e.earliest.IsZero() {
+		d.Earliest = &metav1.Time{Time: e.earliest}
+	}
+	return d
 }
 
 // explain says where a cluster stands, why, and what must happen next.

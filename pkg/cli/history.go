@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -38,7 +39,8 @@ func (r revision) String() string {
 func shortCommit(commit string) string { return commit[:min(12, len(commit))] }
 
 func newHistoryCommand(flags *genericclioptions.ConfigFlags, streams genericclioptions.IOStreams) *cobra.Command {
-	return &cobra.Command{
+	var output string
+	cmd := &cobra.Command{
 		Use:   "history BUNDLE",
 		Short: "List the revisions of a bundle that are kept",
 		Long: `List the revisions of a bundle that are kept, the newest last.
@@ -50,6 +52,9 @@ last one with which every group passed; "pinned" is what "undo" chose.`,
   fleetctl rollout history hello -n fleet-demo`,
 		Args: wants("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkOutput(output); err != nil {
+				return err
+			}
 			h, r, err := open(cmd.Context(), flags, args[0])
 			if err != nil {
 				return err
@@ -58,9 +63,34 @@ last one with which every group passed; "pinned" is what "undo" chose.`,
 			if err != nil {
 				return err
 			}
+			if output != "" {
+				return printData(streams.Out, historyData(r, known), output)
+			}
 			return printLines(streams.Out, historyLines(r, known, time.Now()))
 		},
 	}
+	addOutputFlag(cmd, &output, "json or yaml: print data instead of a table")
+	return cmd
+}
+
+// revisionData is a kept revision for scripts.
+type revisionData struct {
+	Revision int64       `json:"revision"`
+	Hash     string      `json:"hash"`
+	Created  metav1.Time `json:"created"`
+	Commit   string      `json:"commit,omitempty"`
+	Marks    []string    `json:"marks,omitempty"`
+}
+
+// historyData are the kept revisions for scripts, the oldest first.
+func historyData(r *v1alpha1.Rollout, known []revision) map[string][]revisionData {
+	list := make([]revisionData, 0, len(known))
+	for _, k := range known {
+		list = append(list, revisionData{
+			Revision: k.number, Hash: k.hash, Created: metav1.NewTime(k.created), Commit: k.commit, Marks: marks(r, k.hash),
+		})
+	}
+	return map[string][]revisionData{"revisions": list}
 }
 
 // revisions lists the bundle's kept revisions, the oldest first.

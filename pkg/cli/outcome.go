@@ -6,13 +6,6 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 )
 
-// Exit statuses that tell where a rollout stands, beside 0 for complete and 3 for an
-// error.
-const (
-	exitBreached = ExitError(1)
-	exitUnderWay = ExitError(2)
-)
-
 // outcome is the exit status of a rollout. A status from before the last change of the
 // spec, such as a pin, says nothing about what becomes of it.
 func outcome(r *v1alpha1.Rollout) error {
@@ -20,7 +13,7 @@ func outcome(r *v1alpha1.Rollout) error {
 	case r.Status.ObservedGeneration < r.Generation:
 		return exitUnderWay
 	case meta.IsStatusConditionTrue(r.Status.Conditions, v1alpha1.RolloutBreached):
-		return exitBreached
+		return exitNo
 	case meta.IsStatusConditionTrue(r.Status.Conditions, v1alpha1.RolloutComplete):
 		return nil
 	}

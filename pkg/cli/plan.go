@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
@@ -16,7 +17,8 @@ import (
 )
 
 func newPlanCommand(flags *genericclioptions.ConfigFlags, streams genericclioptions.IOStreams) *cobra.Command {
-	return &cobra.Command{
+	var output string
+	cmd := &cobra.Command{
 		Use:   "plan BUNDLE",
 		Short: "Show what is admitted now, what is held and why, and when that changes next",
 		Long: `Show what is admitted now, what is held and why, and when that changes next.
@@ -27,13 +29,58 @@ paused it shows what would be admitted if it was not.`,
   fleetctl rollout plan hello -n fleet-demo`,
 		Args: wants("BUNDLE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkOutput(output); err != nil {
+				return err
+			}
 			_, r, err := open(cmd.Context(), flags, args[0])
 			if err != nil {
 				return err
 			}
+			if output != "" {
+				return printData(streams.Out, planOf(r), output)
+			}
 			return printLines(streams.Out, planLines(r, time.Now()))
 		},
 	}
+	addOutputFlag(cmd, &output, "json or yaml: print data instead of a table")
+	return cmd
+}
+
+// planData is the manager's last plan for scripts.
+type planData struct {
+	Bundle   string `json:"bundle"`
+	Revision string `json:"revision,omitempty"`
+	// Paused is true if Admitted is what would be admitted if it was not.
+	Paused   bool        `json:"paused"`
+	Admitted int32       `json:"admitted"`
+	Groups   []planGroup `json:"groups"`
+}
+
+type planGroup struct {
+	Group    string       `json:"group"`
+	Pending  int32        `json:"pending"`
+	Admitted int32        `json:"admitted"`
+	Clusters []string     `json:"clusters,omitempty"`
+	NextLook *metav1.Time `json:"nextLook,omitempty"`
+	Reason   string       `json:"reason,omitempty"`
+	Message  string       `json:"message,omitempty"`
+}
+
+func planOf(r *v1alpha1.Rollout) planData {
+	d := planData{
+		Bundle: r.Namespace + "/" + r.Name, Revision: r.Status.Revision, Paused: r.Status.Reason == string(rollout.Paused), Groups: []planGroup{},
+	}
+	for _, lane := range r.Status.Lanes {
+		for i := range lane.Groups {
+			g := &lane.Groups[i]
+			d.Admitted += g.Next
+			d.Groups = append(d.Groups, planGroup{
+				Group: groups.Label(r, lane.Name, g), Pending: g.Counts.Pending, Admitted: g.Next, Clusters: g.NextClusters,
+				NextLook: g.NextAt, Reason: g.Reason, Message: g.Message,
+			})
+		}
+	}
+	return d
 }
 
 // planLines tells what a rollout does now and what it waits for.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/fleet-addon/pkg/simulate"
 )
@@ -70,7 +68,7 @@ failures that the groups tolerate, and 3 when the files cannot be read.`,
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&o.files, "filename", "f", nil, "a file with YAML documents, a directory with such files, or - for the standard input; can be repeated")
-	flags.StringVarP(&o.output, "output", "o", "", "json or yaml: print the whole report instead of text")
+	addOutputFlag(cmd, &o.output, "json or yaml: print the whole report instead of text")
 	flags.Int64Var(&o.seed, "seed", 1, "seed of everything random; given, it wins over the files'")
 	flags.DurationVar(&o.until, "until", 0, "simulated time at which to stop at the latest (the files', else 24h)")
 	flags.DurationVar(&o.step, "step", 0, "all times are rounded up to this; a longer one is faster (unset: 1s, with more than 2,000 clusters 1s for each 1,000)")
@@ -84,10 +82,10 @@ failures that the groups tolerate, and 3 when the files cannot be read.`,
 
 // run reads, plays and prints.
 func (o *simulateOptions) run(ctx context.Context, streams genericclioptions.IOStreams, run simulate.Options) error {
-	switch {
-	case o.output != "" && o.output != "json" && o.output != "yaml":
-		return fmt.Errorf("--output %q: want json or yaml", o.output)
-	case o.step < 0 || o.until < 0:
+	if err := checkOutput(o.output); err != nil {
+		return err
+	}
+	if o.step < 0 || o.until < 0 {
 		return errors.New("--step and --until must not be negative")
 	}
 	files := &simulate.Files{}
@@ -168,15 +166,7 @@ func (o *simulateOptions) print(out io.Writer, r *simulate.Report) error {
 	if o.summary || o.quiet {
 		printed.Timeline = nil
 	}
-	data, err := json.MarshalIndent(&printed, "", "  ")
-	if err == nil && o.output == "yaml" {
-		data, err = yaml.JSONToYAML(data)
-	}
-	if err != nil {
-		return fmt.Errorf("print the report: %w", err)
-	}
-	_, err = fmt.Fprintf(out, "%s\n", data)
-	return err
+	return printData(out, &printed, o.output)
 }
 
 // simulated is the exit status after a report was printed.
@@ -185,7 +175,7 @@ func simulated(end simulate.End) error {
 	case simulate.EndComplete:
 		return nil
 	case simulate.EndBreached:
-		return exitBreached
+		return exitNo
 	case simulate.EndPassed, simulate.EndHeld, simulate.EndUnfinished:
 	}
 	return exitUnderWay

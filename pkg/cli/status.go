@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/cli/groups"
@@ -60,7 +58,7 @@ stopped; Ctrl-C and --timeout end it with the status of that moment.`,
 			return showStatus(cmd.Context(), h, streams.Out, o)
 		},
 	}
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json or yaml: print the whole Rollout instead of a table")
+	addOutputFlag(cmd, &o.output, "json or yaml: print the whole Rollout instead of a table")
 	cmd.Flags().BoolVar(&o.clusters, "clusters", false, "list the clusters that have the bundle too; needs to list ManifestWorks in all namespaces")
 	addWatchFlags(cmd, &o.watch, &o.timeout, "follow the rollout until it is complete or stopped by failures")
 	return cmd
@@ -72,9 +70,10 @@ func addWatchFlags(cmd *cobra.Command, watch *bool, timeout *time.Duration, usag
 }
 
 func (o *statusOptions) check() error {
+	if err := checkOutput(o.output); err != nil {
+		return err
+	}
 	switch {
-	case o.output != "" && o.output != "json" && o.output != "yaml":
-		return fmt.Errorf("--output %q: want json or yaml", o.output)
 	case o.watch && o.output != "":
 		return errors.New("--watch and --output: a watch shows a table; leave one of the two out")
 	case o.watch && o.clusters:
@@ -158,13 +157,5 @@ func printWhole(out io.Writer, r *v1alpha1.Rollout, clusters *clusterList, forma
 	if clusters != nil {
 		what = map[string]any{"rollout": r, "clusters": clusters.Clusters}
 	}
-	data, err := json.MarshalIndent(what, "", "  ")
-	if err == nil && format == "yaml" {
-		data, err = yaml.JSONToYAML(data)
-	}
-	if err != nil {
-		return fmt.Errorf("print Rollout %s/%s: %w", r.Namespace, r.Name, err)
-	}
-	_, err = fmt.Fprintf(out, "%s\n", data)
-	return err
+	return printData(out, what, format)
 }

@@ -61,6 +61,7 @@ completed revision or, if that one is in force, the one before.`,
 		},
 	}
 	cmd.Flags().StringVar(&o.to, "to-revision", "", "number or hash of the revision, as fleetctl rollout history lists them")
+	suggest(cmd, "to-revision", revisionNames(flags))
 	cmd.Flags().BoolVar(&o.clear, "clear", false, "take the pin away: the Bundle's own revision is rolled out again")
 	addWatchFlags(cmd, &o.watch, &o.timeout, "follow the rollout afterwards, as status --watch does")
 	return cmd

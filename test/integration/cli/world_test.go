@@ -150,8 +150,13 @@ func (w *world) run(kubeconfig string, args ...string) (string, int) {
 }
 
 func (w *world) start(ctx context.Context, o *output, kubeconfig string, args ...string) int {
+	return execute(ctx, o, append([]string{"rollout", "--kubeconfig", kubeconfig, "-n", w.namespace}, args...)...)
+}
+
+// execute runs fleetctl, and returns the exit status.
+func execute(ctx context.Context, o *output, args ...string) int {
 	cmd := cli.NewCommand(genericclioptions.IOStreams{In: strings.NewReader(""), Out: o, ErrOut: o})
-	cmd.SetArgs(append([]string{"rollout", "--kubeconfig", kubeconfig, "-n", w.namespace}, args...))
+	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(ctx)
 	status := cli.ExitStatus(err)
 	if status == 3 {
