@@ -55,6 +55,8 @@ const (
 	GroupNotFound Reason = "GroupNotFound"
 	// RevisionNotFound: the Rollout pins a revision that is not kept.
 	RevisionNotFound Reason = "RevisionNotFound"
+	// ValuesMissing: the Secret with the bundle's Helm values is not there, or holds others.
+	ValuesMissing Reason = "ValuesMissing"
 )
 
 // Hold is a reason and the sentence that goes with it.

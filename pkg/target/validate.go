@@ -50,9 +50,6 @@ func validateSpec(s *fleet.BundleSpec, at *field.Path) field.ErrorList {
 	if s.HelmOpOptions != nil {
 		errs = append(errs, field.Forbidden(at.Child("helmOpOptions"), notYet+"; carry the chart in spec.resources"))
 	}
-	if s.ValuesHash != "" {
-		errs = append(errs, field.Forbidden(at.Child("valuesHash"), notYet+"; write the values in spec.helm.values"))
-	}
 	return errs
 }
 

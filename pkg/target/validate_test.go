@@ -71,10 +71,10 @@ targetRestrictions: [{clusterSelector: {matchExpressions: [{key: env, operator: 
 			spec: files + `targetCustomizationMode: AllMatches
 dependsOn: [{name: base}]
 contentsId: oci
-helmOpOptions: {}
-valuesHash: abc`,
+helmOpOptions: {}`,
 			want: []string{"spec.targetCustomizationMode: Forbidden", "spec.dependsOn: Forbidden", "spec.contentsId: Forbidden",
-				"spec.helmOpOptions: Forbidden", "spec.valuesHash: Forbidden"}},
+				"spec.helmOpOptions: Forbidden"}},
+		"values in a Secret": {spec: files + "valuesHash: abc"},
 		"options that this version has not": {
 			spec: files + `yaml: {overlays: [dev]}
 kustomize: {dir: k}

@@ -81,6 +81,9 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (t
 	if !m.sawOwnWrites(f) {
 		return cacheDelay, nil
 	}
+	if err := r.readOwn(ctx, f, m); err != nil {
+		return 0, err
+	}
 	if err := r.readPin(ctx, f, m); err != nil {
 		return 0, err
 	}
@@ -106,7 +109,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (t
 		// What is missing may come back, and nobody tells.
 		recheck = outcome.Sooner(recheck, editionRetry)
 	}
-	return recheck, errors.Join(err, carryErr)
+	return outcome.Sooner(recheck, m.valuesDue(r.Clock.Now())), errors.Join(err, carryErr)
 }
 
 // carryThrough records the plan, carries it out and shows it.

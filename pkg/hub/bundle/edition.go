@@ -44,18 +44,6 @@ type editionKey struct {
 	revision string
 }
 
-// ownEdition is what the bundle says now.
-func ownEdition(b *fleet.Bundle, m *memory) *edition {
-	key := editionKey{generation: generation{b.UID, b.Generation}}
-	if m.own == nil || m.own.key != key {
-		p := pack(b.Spec.Resources)
-		m.own = &edition{key: key, revision: target.Revision(b, p.name), packed: p, faults: faultsOf(b, p)}
-	}
-	e := *m.own
-	e.bundle = b
-	return &e
-}
-
 // faultsOf says why a bundle with its files cannot be deployed or kept.
 func faultsOf(b *fleet.Bundle, p *packed) []rollout.Hold {
 	var out []rollout.Hold

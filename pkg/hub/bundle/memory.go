@@ -28,7 +28,7 @@ type memory struct {
 	// absent is Result.Absent of the last plan.
 	absent map[string]time.Time
 	// own is the bundle's own edition, for one generation and without the bundle.
-	own *edition
+	own *own
 	// editions that were read from what is kept, by revision, as long as they are used.
 	editions map[string]*loaded
 	// rendered ids by cluster, of what is rolled out and of the last completed revision.

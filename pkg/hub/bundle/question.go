@@ -105,7 +105,7 @@ func (r *Reconciler) ask(f *facts, m *memory) *question {
 		Absent:        m.absent,
 		RemovalGrace:  r.RemovalGrace,
 	}
-	if (f.pinTrouble != "" || lenient.Unreadable(f.bundle) != "") && q.input.Record.Revision != "" {
+	if (f.pinTrouble != "" || lenient.Unreadable(f.bundle) != "" || q.desired.unknown()) && q.input.Record.Revision != "" {
 		// Nobody knows what is wanted: what was rolled out stands.
 		q.input.Revision = q.input.Record.Revision
 	}

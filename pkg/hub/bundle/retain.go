@@ -37,6 +37,10 @@ func inUse(f *facts, q *question, plan *rollout.Result) map[string]bool {
 		q.own.revision: true, q.input.Revision: true,
 		q.input.Record.CompletedRevision: true, plan.Record.CompletedRevision: true,
 	}
+	if n := len(f.revisions); n > 0 && q.own.unknown() {
+		// Until its values are there, the newest one can be the bundle's own.
+		used[revision.Hash(f.revisions[n-1])] = true
+	}
 	if f.rollout != nil {
 		used[f.rollout.Spec.Revision] = true
 	}

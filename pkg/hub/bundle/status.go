@@ -38,10 +38,10 @@ func rolloutStatus(before v1alpha1.RolloutStatus, generation int64, f *facts, q 
 	return s
 }
 
-// bundleRevision is what the bundle itself says. While it cannot be read it is what it
-// was.
+// bundleRevision is what the bundle itself says. While it or its values cannot be read
+// it is what it was.
 func bundleRevision(before *v1alpha1.RolloutStatus, f *facts, q *question) string {
-	if q.own == nil || lenient.Unreadable(f.bundle) != "" {
+	if q.own == nil || q.own.unknown() || lenient.Unreadable(f.bundle) != "" {
 		return before.BundleRevision
 	}
 	return q.own.revision
