@@ -20,6 +20,9 @@ const (
 
 	// AnnotationBundle is "namespace/name" of the bundle, never cut.
 	AnnotationBundle = GroupName + "/bundle"
+	// AnnotationCluster, on a BundleDeployment that fleetctl prints, is the ManagedCluster
+	// that it is for: those of one bundle have the same name for every cluster.
+	AnnotationCluster = GroupName + "/cluster"
 	// AnnotationID is the admitted deployment id of a ManifestWork.
 	AnnotationID = GroupName + "/id"
 	// AnnotationRevision is the bundle revision that the admitted id comes from; on a
