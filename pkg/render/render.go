@@ -1,17 +1,16 @@
 package render
 
 import (
-	"context"
 	"errors"
+	"fmt"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	"helm.sh/helm/v3/pkg/chart"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"open-cluster-management.io/fleet-addon/pkg/content"
 )
 
-// ErrInvalid is wrapped by every error about files and options: trying again does not
+// ErrInvalid is what every error about files and options is: trying again does not
 // help. No error quotes values.
 var ErrInvalid = errors.New("the bundle cannot be rendered")
 
@@ -29,18 +28,35 @@ type Input struct {
 	Values  map[string]any
 }
 
-// Chart is the chart that Helm installs.
-func Chart(Input) (*chart.Chart, error) { return nil, errNotBuilt }
-
-// Kustomize is run over what Helm's templates gave, as YAML documents; without a
-// kustomization it returns that as it is.
-func Kustomize(Input, []byte) ([]byte, error) { return nil, errNotBuilt }
-
-// Manifests renders everything without a cluster, hooks and CRDs included, in the order
-// in which Helm would apply it. kubeVersion is that of the cluster, such as "1.34";
-// "" takes that of the Helm library.
-func Manifests(context.Context, Input, string) ([]*unstructured.Unstructured, error) {
-	return nil, errNotBuilt
+func (in Input) helm() fleet.HelmOptions {
+	if in.Options.Helm == nil {
+		return fleet.HelmOptions{}
+	}
+	return *in.Options.Helm
 }
 
-var errNotBuilt = errors.New("nothing can be rendered yet")
+// Chart is the chart that Helm installs: the one of the bundle, or one that is made
+// around its raw YAML; an empty one if Kustomize makes all objects. Errors are
+// ErrInvalid and name the file or the option.
+func Chart(in Input) (*chart.Chart, error) {
+	s, err := styleOf(in)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.helm:
+		return helmChart(s.chart, in.Files)
+	case s.kustomize:
+		return nil, invalidf("%s: kustomize is not supported yet", kustomizationIn(kustomizeDir(in.Options), in.Files))
+	}
+	return rawChart(in)
+}
+
+// invalid is an error that says no more than the one it holds, and is ErrInvalid.
+type invalid struct{ error }
+
+func (e invalid) Unwrap() error        { return e.error }
+func (e invalid) Is(target error) bool { return target == ErrInvalid }
+
+func invalidf(format string, args ...any) error {
+	return invalid{fmt.Errorf(format, args...)}
+}

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"open-cluster-management.io/fleet-addon/pkg/agent/manifest"
 	"open-cluster-management.io/fleet-addon/pkg/agent/release"
 	v1alpha1 "open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/manifest"
 )
 
 func TestLastStatus(t *testing.T) {

@@ -17,10 +17,10 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/agent/fault"
 	"open-cluster-management.io/fleet-addon/pkg/agent/health"
 	"open-cluster-management.io/fleet-addon/pkg/agent/hub"
-	"open-cluster-management.io/fleet-addon/pkg/agent/manifest"
 	"open-cluster-management.io/fleet-addon/pkg/agent/release"
 	"open-cluster-management.io/fleet-addon/pkg/agent/verdict"
 	v1alpha1 "open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/manifest"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
 
-	"open-cluster-management.io/fleet-addon/pkg/agent/manifest"
+	"open-cluster-management.io/fleet-addon/pkg/manifest"
 )
 
 // breaks counts how often an object of an owner was seen that was not ready. Who

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"open-cluster-management.io/fleet-addon/pkg/agent/manifest"
+	"open-cluster-management.io/fleet-addon/pkg/manifest"
 )
 
 func TestBreaks(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/cli-utils/pkg/kstatus/status"
 
 	"open-cluster-management.io/fleet-addon/pkg/agent/fault"
-	"open-cluster-management.io/fleet-addon/pkg/agent/manifest"
 	v1alpha1 "open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/manifest"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/tools/cache"
 
-	"open-cluster-management.io/fleet-addon/pkg/agent/manifest"
+	"open-cluster-management.io/fleet-addon/pkg/manifest"
 )
 
 // Watcher watches the objects of all releases. Its methods may be used at the

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"open-cluster-management.io/fleet-addon/pkg/agent/fault"
-	"open-cluster-management.io/fleet-addon/pkg/agent/manifest"
+	"open-cluster-management.io/fleet-addon/pkg/manifest"
 )
 
 const (

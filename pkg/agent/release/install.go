@@ -23,6 +23,6 @@ func install(ctx context.Context, s *session) error {
 	in.SkipSchemaValidation = o.SkipSchemaValidation
 	in.EnableDNS = !o.DisableDNS
 	in.PostRenderer = postRenderer{session: s}
-	_, err := in.RunWithContext(ctx, s.source.chart, s.source.values)
+	_, err := in.RunWithContext(ctx, s.source.chart, s.source.input.Values)
 	return err
 }

@@ -2,18 +2,12 @@ package release
 
 import (
 	"bytes"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"open-cluster-management.io/fleet-addon/pkg/agent/fault"
-	"open-cluster-management.io/fleet-addon/pkg/agent/manifest"
-)
-
-const (
-	annotationPolicy = "helm.sh/resource-policy"
-	policyKeep       = "keep"
+	"open-cluster-management.io/fleet-addon/pkg/manifest"
+	"open-cluster-management.io/fleet-addon/pkg/render"
 )
 
 // postRenderer prepares the rendered objects of a release; hooks pass Helm's
@@ -22,18 +16,23 @@ type postRenderer struct {
 	*session
 }
 
-// Run labels every object with its owner, by which the agent watches it, forces
-// the namespace if the options ask for it, and keeps CRDs, with all that people
-// made of them, when the release goes.
+// Run makes the objects of the release of what the chart gave, and labels every one
+// with its owner, by which the agent watches it.
 func (p postRenderer) Run(rendered *bytes.Buffer) (*bytes.Buffer, error) {
-	objects, err := manifest.Documents(rendered.Bytes())
+	objects, err := render.Objects(p.source.input, rendered.Bytes())
 	if err != nil {
-		return nil, fault.Terminalf("rendered chart: %w", err)
+		return nil, terminal(err)
+	}
+	if err := render.Place(p.source.input, objects, p.namespaced); err != nil {
+		return nil, terminal(err)
 	}
 	for _, o := range objects {
-		if err := p.prepare(o); err != nil {
-			return nil, err
+		lbls := o.GetLabels()
+		if lbls == nil {
+			lbls = map[string]string{}
 		}
+		lbls[LabelOwner] = p.want.Owner.Name
+		o.SetLabels(lbls)
 	}
 	p.rendered = manifest.Names(objects)
 	out, err := manifest.Render(objects)
@@ -43,34 +42,10 @@ func (p postRenderer) Run(rendered *bytes.Buffer) (*bytes.Buffer, error) {
 	return bytes.NewBuffer(out), nil
 }
 
-func (p postRenderer) prepare(o *unstructured.Unstructured) error {
-	lbls := o.GetLabels()
-	if lbls == nil {
-		lbls = map[string]string{}
-	}
-	lbls[LabelOwner] = p.want.Owner.Name
-	o.SetLabels(lbls)
-
-	gvk := o.GroupVersionKind()
-	if gvk.Group == "apiextensions.k8s.io" && gvk.Kind == "CustomResourceDefinition" && !p.want.Options.DeleteCRDResources {
-		annotations := o.GetAnnotations()
-		if annotations == nil {
-			annotations = map[string]string{}
-		}
-		annotations[annotationPolicy] = policyKeep
-		o.SetAnnotations(annotations)
-	}
-	if p.want.Options.TargetNamespace == "" {
-		return nil
-	}
+func (p postRenderer) namespaced(gvk schema.GroupVersionKind) (bool, error) {
 	mapping, err := p.mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", o.GetKind(), o.GetName(), err)
+		return false, err
 	}
-	if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
-		return fault.Terminalf("%s %s: a cluster-scoped object cannot go into the namespace %s that option `namespace` forces; use `defaultNamespace`",
-			o.GetKind(), o.GetName(), p.want.Options.TargetNamespace)
-	}
-	o.SetNamespace(p.want.Options.TargetNamespace)
-	return nil
+	return mapping.Scope.Name() == meta.RESTScopeNameNamespace, nil
 }

@@ -11,7 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 
-	"open-cluster-management.io/fleet-addon/pkg/agent/manifest"
+	"open-cluster-management.io/fleet-addon/pkg/manifest"
+	"open-cluster-management.io/fleet-addon/pkg/render"
 )
 
 // Annotations by which Helm knows its objects.
@@ -140,5 +141,5 @@ func (s *session) resource(o manifest.Object) (dynamic.ResourceInterface, error)
 // owned tells whether a live object is still this release's, and may go.
 func (s *session) owned(o metav1.Object) bool {
 	return o.GetDeletionTimestamp() == nil && o.GetLabels()[LabelOwner] == s.want.Owner.Name &&
-		s.belongs(o) && o.GetAnnotations()[annotationPolicy] != policyKeep
+		s.belongs(o) && o.GetAnnotations()[render.AnnotationPolicy] != render.PolicyKeep
 }

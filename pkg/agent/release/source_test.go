@@ -7,8 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
-	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/engine"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,6 +14,7 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/agent/fault"
 	v1alpha1 "open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/content"
+	"open-cluster-management.io/fleet-addon/pkg/render"
 )
 
 const (
@@ -31,78 +30,30 @@ func files(nameAndData ...string) []content.File {
 	return out
 }
 
-func render(t *testing.T, s *Source) string {
-	t.Helper()
-	vals, err := chartutil.ToRenderValues(s.chart, s.values, chartutil.ReleaseOptions{Name: "web"}, chartutil.DefaultCapabilities)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rendered, err := engine.Render(s.chart, vals)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out strings.Builder
-	for _, text := range rendered {
-		out.WriteString(text)
-	}
-	return out.String()
-}
-
 func TestNewSource(t *testing.T) {
-	dir := func(w *Want) { w.Options.Helm.Chart = "./charts/web" }
 	tests := map[string]struct {
-		want     Want
-		files    []content.File
-		values   string
-		rendered string
-		wantErr  string
+		files   []content.File
+		values  string
+		wantErr string
 	}{
-		"a chart at the root is templated": {
-			wanted(), files("Chart.yaml", chartYAML, "values.yaml", "x: one", "templates/a.yaml", configMap), "x: two", `text: "two"`, "",
-		},
-		"a chart in a folder": {
-			wanted(dir), files("charts/web/Chart.yaml", chartYAML, "charts/web/templates/a.yaml", configMap, "b.yaml", "no"), "x: two", `text: "two"`, "",
-		},
-		"raw YAML is not templated": {
-			wanted(), files("a.yaml", configMap), "x: two", `"text":"{{ .Values.x }}"`, "",
-		},
-		"raw files of any name": {
-			wanted(), files("sub/_a.yml", configMap), "", `"name":"a"`, "",
-		},
-		"other files are left out": {
-			wanted(), files("a.yaml", configMap, "README.md", "# x", "fleet.yaml", "x: 1", "overlays/dev/b.yaml", "x: 1"), "", `"name":"a"`, "",
-		},
-		"a document without kind": {
-			wanted(), files("a.yaml", configMap, "b/values.yaml", "x: 1"), "", "", "b/values.yaml: document 1: apiVersion is missing",
-		},
-		"bad YAML":         {wanted(), files("a.yaml", "a: b: c"), "", "", "a.yaml: document 1"},
-		"no object at all": {wanted(), files("README.md", "# x"), "", "", "has no chart and no Kubernetes object"},
-		"no chart where the option says": {
-			wanted(dir), files("Chart.yaml", chartYAML), "", "", "helm.chart: the bundle has no file charts/web/Chart.yaml",
-		},
-		"a chart that is none":   {wanted(), files("Chart.yaml", "x: 1"), "", "", "chart .: "},
-		"a library":              {wanted(), files("Chart.yaml", chartYAML+"type: library\n"), "", "", "library"},
-		"a missing dependency":   {wanted(), files("Chart.yaml", chartYAML+"dependencies: [{name: db, version: 1.0.0}]\n"), "", "", "db"},
-		"kustomize":              {wanted(), files("kustomization.yaml", "resources: []"), "", "", "kustomization.yaml: kustomize is not supported"},
-		"values that are no map": {wanted(), files("Chart.yaml", chartYAML), "secret-value", "", "the Helm values are no YAML map"},
+		"a chart":                {files("Chart.yaml", chartYAML, "templates/a.yaml", configMap), "x: two", ""},
+		"what cannot be read":    {files("a.yaml", "a: b: c"), "x: secret-value", "a.yaml: document 1"},
+		"values that are no map": {files("Chart.yaml", chartYAML), "secret-value", "the Helm values are no YAML map"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			s, err := NewSource(tc.want, tc.files, []byte(tc.values))
-			if tc.wantErr != "" {
-				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
-					t.Fatalf("error %v, want %q", err, tc.wantErr)
-				}
-				if fault.KindOf(err) != fault.Terminal || strings.Contains(err.Error(), "secret-value") {
-					t.Errorf("not terminal, or with a value: %v", err)
+			_, err := NewSource(wanted(), tc.files, []byte(tc.values))
+			if tc.wantErr == "" {
+				if err != nil {
+					t.Fatal(err)
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
+			if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+				t.Fatalf("error %v, want %q", err, tc.wantErr)
 			}
-			if got := render(t, s); !strings.Contains(got, tc.rendered) {
-				t.Errorf("rendered %s", got)
+			if fault.KindOf(err) != fault.Terminal || strings.Contains(err.Error(), "secret-value") {
+				t.Errorf("not terminal, or with a value: %v", err)
 			}
 		})
 	}
@@ -179,7 +130,8 @@ func TestPostRenderer(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			out, err := postRenderer{&session{Client: &Client{mapper: mapper}, want: tc.want}}.Run(bytes.NewBufferString(tc.in))
+			source := &Source{input: render.Input{Options: tc.want.Options}}
+			out, err := postRenderer{&session{Client: &Client{mapper: mapper}, want: tc.want, source: source}}.Run(bytes.NewBufferString(tc.in))
 			if tc.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
 					t.Errorf("error %v", err)

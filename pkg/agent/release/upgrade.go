@@ -22,6 +22,6 @@ func upgrade(ctx context.Context, s *session) error {
 	up.SkipSchemaValidation = o.SkipSchemaValidation
 	up.EnableDNS = !o.DisableDNS
 	up.PostRenderer = postRenderer{session: s}
-	_, err := up.RunWithContext(ctx, s.want.Key.Name, s.source.chart, s.source.values)
+	_, err := up.RunWithContext(ctx, s.want.Key.Name, s.source.chart, s.source.input.Values)
 	return err
 }
