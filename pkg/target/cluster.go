@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/target/template"
 )
 
 // Cluster is what of a ManagedCluster decides about matching and options.
@@ -45,8 +44,12 @@ func ClusterValues(variables map[string]string, annotation string) (map[string]a
 	if len(annotation) > maxClusterValues {
 		return nil, fmt.Errorf("%w has %d bytes: %d are allowed; move some to an AddOnDeploymentConfig", ErrClusterValues, len(annotation), maxClusterValues)
 	}
-	var own map[string]any
-	if err := yaml.Unmarshal([]byte(annotation), &own); err != nil {
+	value, err := template.Decode([]byte(annotation), maxClusterValues)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrClusterValues, err)
+	}
+	own, ok := value.(map[string]any)
+	if !ok {
 		return nil, fmt.Errorf("%w is no map in YAML or JSON", ErrClusterValues)
 	}
 	mergeTree(out, own)

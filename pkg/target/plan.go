@@ -151,12 +151,17 @@ func keyOf(rules []*rule) string {
 	return strings.Join(parts, "+")
 }
 
-// deployed leaves out of merged options what has had its effect when the bundle was read.
+// deployed leaves out of merged options what has had its effect when the bundle was read,
+// and what has none.
 func deployed(o fleet.BundleDeploymentOptions) fleet.BundleDeploymentOptions {
-	if o.Helm != nil && o.Helm.ValuesFiles != nil {
-		helm := *o.Helm
-		helm.ValuesFiles = nil
-		o.Helm = &helm
+	if o.Helm == nil {
+		return o
 	}
+	helm := *o.Helm
+	helm.ValuesFiles = nil
+	if helm.DisablePreProcess {
+		helm.TemplateValues = nil
+	}
+	o.Helm = &helm
 	return o
 }

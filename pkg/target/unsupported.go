@@ -68,9 +68,6 @@ func helmOption(name, text string, set func(*fleet.HelmOptions) bool) option {
 	}}
 }
 
-// clusterLabelPrefix marks values that Fleet replaces by a cluster's label.
-const clusterLabelPrefix = "global.fleet.clusterLabels."
-
 // validateValues refuses values that Fleet would template for each cluster.
 func validateValues(value any, raw bool, at *field.Path) field.ErrorList {
 	var errs field.ErrorList

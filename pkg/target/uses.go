@@ -42,6 +42,11 @@ type Uses struct {
 	Name bool
 }
 
+func everythingOf() Uses {
+	all := Keys{Any: true}
+	return Uses{Labels: all, Annotations: all, Claims: all, Values: all, Name: true}
+}
+
 // None is true when every cluster is as good as the others.
 func (u Uses) None() bool {
 	return !u.Name && u.Labels.none() && u.Annotations.none() && u.Claims.none() && u.Values.none()

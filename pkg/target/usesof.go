@@ -1,8 +1,6 @@
 package target
 
 import (
-	"strings"
-
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -54,31 +52,5 @@ func (u *Uses) joinSelector(s *metav1.LabelSelector) {
 	}
 }
 
-// usesOfOptions says what of a cluster the options can depend on.
-func usesOfOptions(o *fleet.BundleDeploymentOptions) Uses {
-	if o.Helm == nil || len(o.Helm.TemplateValues) == 0 && (o.Helm.Values == nil || !templated(o.Helm.Values.Data)) {
-		return Uses{}
-	}
-	everything := Keys{Any: true}
-	return Uses{Labels: everything, Annotations: everything, Claims: everything, Values: everything, Name: true}
-}
-
-func templated(value any) bool {
-	switch v := value.(type) {
-	case map[string]any:
-		for key, below := range v {
-			if strings.Contains(key, "${") || templated(below) {
-				return true
-			}
-		}
-	case []any:
-		for _, below := range v {
-			if templated(below) {
-				return true
-			}
-		}
-	case string:
-		return strings.Contains(v, "${") || strings.HasPrefix(v, clusterLabelPrefix)
-	}
-	return false
-}
+// usesOfOptions says what of a cluster options depend on.
+func usesOfOptions(o *fleet.BundleDeploymentOptions) Uses { return compileValues(o).uses() }
