@@ -114,8 +114,8 @@ func TestErrors(t *testing.T) {
 		"no clusters": {[]string{bundleWeb}, []string{"no clusters: list them in spec.clusters of a Simulation"}},
 		"two bundles": {[]string{bundleWeb, bundleWeb, scriptOne}, []string{"a.yaml: document 1 (Bundle app/web) and b.yaml: document 1 (Bundle app/web): name the Bundle"}},
 		"a bundle that the hub refuses": {
-			[]string{strings.Replace(bundleWeb, "spec: {", "spec: {targetCustomizationMode: AllMatches, ", 1), scriptOne},
-			[]string{"a.yaml: document 1 (Bundle app/web): spec.targetCustomizationMode: "},
+			[]string{strings.Replace(bundleWeb, "spec: {", "spec: {dependsOn: [{name: base}], ", 1), scriptOne},
+			[]string{"a.yaml: document 1 (Bundle app/web): spec.dependsOn: "},
 		},
 	}
 	for name, tc := range cases {

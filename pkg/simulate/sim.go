@@ -132,9 +132,12 @@ func (s *sim) match() {
 		n := s.byName[matches[i].Cluster]
 		n.row.Selected, n.row.RenderError = true, ""
 		n.row.DesiredID, n.row.CompletedID = "", ""
-		n.row.DesiredID, err = target.DeploymentID(s.revision, matches[i].Options)
+		options, err := matches[i].Render(&target.Cluster{Name: n.name, Labels: n.labels})
+		if err == nil {
+			n.row.DesiredID, err = target.DeploymentID(s.revision, options)
+		}
 		if err == nil && s.completed != "" {
-			n.row.CompletedID, err = target.DeploymentID(s.completed, matches[i].Options)
+			n.row.CompletedID, err = target.DeploymentID(s.completed, options)
 		}
 		if err != nil {
 			n.row.RenderError = err.Error()

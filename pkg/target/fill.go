@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
@@ -125,7 +126,7 @@ func (v *values) fill(namespace string, c *Cluster) (map[string]any, error) {
 	}
 	value, err := template.Decode(text, template.MaxOutput)
 	if err != nil {
-		return nil, fmt.Errorf("helm.values: what the templates give is %w", err)
+		return nil, wrong("helm.values", fmt.Errorf("what the templates give is %w", err))
 	}
 	switch data := value.(type) {
 	case map[string]any:
@@ -133,7 +134,7 @@ func (v *values) fill(namespace string, c *Cluster) (map[string]any, error) {
 	case nil:
 		return map[string]any{}, nil
 	default:
-		return nil, errors.New("helm.values: what the templates give is no map")
+		return nil, wrong("helm.values", errors.New("what the templates give is no map"))
 	}
 }
 
@@ -142,30 +143,30 @@ func (v *values) fillKey(namespace, key string, c *Cluster) (any, error) {
 	t := v.keyed[key]
 	text, err := t.Execute(v.context(namespace, c, t))
 	if err != nil {
-		return nil, fmt.Errorf("helm.templateValues[%s]: %w", key, err)
+		return nil, wrong("helm.templateValues["+key+"]", err)
 	}
 	value, err := template.Decode(text, template.MaxOutput)
 	if err != nil {
-		return nil, fmt.Errorf("helm.templateValues[%s]: what the template gives is %w", key, err)
+		return nil, wrong("helm.templateValues["+key+"]", fmt.Errorf("what the template gives is %w", err))
 	}
 	return value, nil
 }
 
 // compileKeyed reads the templates of templateValues; disablePreProcess leaves them out.
-func (v *values) compileKeyed(h *fleet.HelmOptions) error {
+func (v *values) compileKeyed(h *fleet.HelmOptions) []error {
 	if h.DisablePreProcess {
 		return nil
 	}
 	v.keyed = make(map[string]*template.Template, len(h.TemplateValues))
 	var errs []error
-	for key, text := range h.TemplateValues {
-		t, err := template.Parse(text)
+	for _, key := range slices.Sorted(maps.Keys(h.TemplateValues)) {
+		t, err := template.Parse(h.TemplateValues[key])
 		if err != nil {
-			errs = append(errs, fmt.Errorf("helm.templateValues[%s]: %w", key, err))
+			errs = append(errs, wrong("helm.templateValues["+key+"]", err))
 			continue
 		}
 		v.keyed[key] = t
 		v.needs.join(usesOfTemplate(t))
 	}
-	return errors.Join(errs...)
+	return errs
 }

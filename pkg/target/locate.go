@@ -2,7 +2,6 @@ package target
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,11 +15,11 @@ import (
 func (v *values) located(err error) error {
 	var in *template.Error
 	if !errors.As(err, &in) {
-		return fmt.Errorf("helm.values: %w", err)
+		return wrong("helm.values", err)
 	}
 	at := fieldAt(v.source, in.Line)
 	// The line is one of the YAML that was made for the template.
-	return fmt.Errorf("helm.values%s: %w", at, &template.Error{Expression: in.Expression, Reason: in.Reason})
+	return wrong("helm.values"+at, &template.Error{Expression: in.Expression, Reason: in.Reason})
 }
 
 // parseError says which field's template is wrong. Where a template goes over several
@@ -28,13 +27,14 @@ func (v *values) located(err error) error {
 func parseError(v *values, err error) error {
 	at, own := firstWrong(v.dynamic, "")
 	if own != nil {
-		return fmt.Errorf("helm.values%s: %w", at, own)
+		return wrong("helm.values"+at, own)
 	}
 	var in *template.Error
 	if errors.As(err, &in) {
-		return fmt.Errorf("helm.values%s: the templates of the values do not make a whole one: each ${ if }, ${ with } and ${ range } needs its ${ end }", fieldAt(v.source, in.Line))
+		return wrong("helm.values"+fieldAt(v.source, in.Line),
+			errors.New("the templates of the values do not make a whole one: each ${ if }, ${ with } and ${ range } needs its ${ end }"))
 	}
-	return fmt.Errorf("helm.values: %w", err)
+	return wrong("helm.values", err)
 }
 
 // firstWrong finds the first field, in order, with a text that is no template by itself.

@@ -22,12 +22,14 @@ func Validate(b *fleet.Bundle) field.ErrorList {
 	spec := field.NewPath("spec")
 	errs := validateSpec(&b.Spec, spec)
 	errs = append(errs, validateResources(b.Spec.Resources, spec.Child("resources"))...)
-	errs = append(errs, validateOptions(&b.Spec.BundleDeploymentOptions, &b.Spec, spec)...)
+	errs = append(errs, validateOptions(&b.Spec.BundleDeploymentOptions, spec)...)
+	errs = append(errs, validateCharts(b)...)
+	errs = append(errs, validateTemplates(b)...)
 	for i := range b.Spec.Targets {
 		t, at := &b.Spec.Targets[i], spec.Child("targets").Index(i)
 		errs = append(errs, validateTerms(targetTerms(t), at)...)
 		options := optionsOf(t)
-		errs = append(errs, validateOptions(&options, &b.Spec, at)...)
+		errs = append(errs, validateOptions(&options, at)...)
 	}
 	for i := range b.Spec.TargetRestrictions {
 		errs = append(errs, validateTerms(restrictionTerms(&b.Spec.TargetRestrictions[i]),
@@ -38,8 +40,11 @@ func Validate(b *fleet.Bundle) field.ErrorList {
 
 func validateSpec(s *fleet.BundleSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	if s.TargetCustomizationMode == "AllMatches" {
-		errs = append(errs, field.Forbidden(at.Child("targetCustomizationMode"), notYet+"; only FirstMatch is"))
+	switch s.TargetCustomizationMode {
+	case "", fleet.TargetCustomizationModeFirstMatch, fleet.TargetCustomizationModeAllMatches:
+	default:
+		errs = append(errs, field.NotSupported(at.Child("targetCustomizationMode"), s.TargetCustomizationMode,
+			[]fleet.TargetCustomizationMode{fleet.TargetCustomizationModeFirstMatch, fleet.TargetCustomizationModeAllMatches}))
 	}
 	if len(s.DependsOn) > 0 {
 		errs = append(errs, field.Forbidden(at.Child("dependsOn"), notYet))
@@ -80,7 +85,7 @@ func validateResources(resources []fleet.BundleResource, at *field.Path) field.E
 		seen[r.Name] = true
 		errs = append(errs, validateEncoding(r, at.Index(i))...)
 	}
-	return append(errs, validateStyle(resources, at)...)
+	return errs
 }
 
 func validateEncoding(r fleet.BundleResource, at *field.Path) field.ErrorList {
@@ -99,19 +104,7 @@ func validateEncoding(r fleet.BundleResource, at *field.Path) field.ErrorList {
 	}
 }
 
-// validateStyle refuses a bundle that Fleet would give to Kustomize.
-func validateStyle(resources []fleet.BundleResource, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	for i, r := range resources {
-		switch r.Name {
-		case "kustomization.yaml", "kustomization.yml", "Kustomization":
-			errs = append(errs, field.Forbidden(at.Index(i).Child("name"), "Kustomize is "+notYet))
-		}
-	}
-	return errs
-}
-
-func validateOptions(o *fleet.BundleDeploymentOptions, spec *fleet.BundleSpec, at *field.Path) field.ErrorList {
+func validateOptions(o *fleet.BundleDeploymentOptions, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, u := range unsupported {
 		if u.set(o) {
@@ -129,7 +122,7 @@ func validateOptions(o *fleet.BundleDeploymentOptions, spec *fleet.BundleSpec, a
 		}
 	}
 	if o.Helm != nil {
-		errs = append(errs, validateHelm(o.Helm, spec, at.Child("helm"))...)
+		errs = append(errs, validateHelm(o.Helm, at.Child("helm"))...)
 	}
 	return errs
 }
@@ -137,32 +130,16 @@ func validateOptions(o *fleet.BundleDeploymentOptions, spec *fleet.BundleSpec, a
 // maxReleaseName is Helm's own limit.
 const maxReleaseName = 53
 
-func validateHelm(h *fleet.HelmOptions, spec *fleet.BundleSpec, at *field.Path) field.ErrorList {
+func validateHelm(h *fleet.HelmOptions, at *field.Path) field.ErrorList {
+	if h.ReleaseName == "" {
+		return nil
+	}
 	var errs field.ErrorList
-	if h.Repo == "" && h.Chart != "" && !carries(spec.Resources, path.Join(h.Chart, "Chart.yaml")) {
-		errs = append(errs, field.Forbidden(at.Child("chart"),
-			"charts from elsewhere are "+notYet+"; carry the chart in spec.resources and name its folder"))
+	for _, msg := range validation.IsDNS1123Subdomain(h.ReleaseName) {
+		errs = append(errs, field.Invalid(at.Child("releaseName"), h.ReleaseName, msg))
 	}
-	if h.ReleaseName != "" {
-		for _, msg := range validation.IsDNS1123Subdomain(h.ReleaseName) {
-			errs = append(errs, field.Invalid(at.Child("releaseName"), h.ReleaseName, msg))
-		}
-		if len(h.ReleaseName) > maxReleaseName {
-			errs = append(errs, field.TooLong(at.Child("releaseName"), h.ReleaseName, maxReleaseName))
-		}
-	}
-	if h.Values != nil {
-		raw := h.DisablePreProcess || spec.Helm != nil && spec.Helm.DisablePreProcess
-		errs = append(errs, validateValues(h.Values.Data, raw, at.Child("values"))...)
+	if len(h.ReleaseName) > maxReleaseName {
+		errs = append(errs, field.TooLong(at.Child("releaseName"), h.ReleaseName, maxReleaseName))
 	}
 	return errs
-}
-
-func carries(resources []fleet.BundleResource, name string) bool {
-	for _, r := range resources {
-		if r.Name == name {
-			return true
-		}
-	}
-	return false
 }

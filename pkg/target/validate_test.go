@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	"sigs.k8s.io/yaml"
+
+	"open-cluster-management.io/fleet-addon/pkg/content"
 )
 
 func encoded(t *testing.T, text string) string {
@@ -23,6 +25,11 @@ func encoded(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return base64.StdEncoding.EncodeToString(buf.Bytes())
+}
+
+// fetched is a bundle with a chart from elsewhere.
+func fetched(below, chart, repo, version string) string {
+	return "resources: [{name: " + content.ChartDir(chart, repo, version) + "/" + below + "Chart.yaml}]\n"
 }
 
 func TestValidate(t *testing.T) {
@@ -53,12 +60,17 @@ keepResources: true`},
 		"a compressed file":            {spec: "resources: [{name: a.yaml, encoding: base64+gz, content: " + encoded(t, "x") + "}]"},
 		"a file that is not base64":    {spec: "resources: [{name: a.yaml, encoding: base64+gz, content: '???'}]", want: []string{"spec.resources[0].content: Invalid"}},
 		"a file that is not gzip":      {spec: "resources: [{name: a.yaml, encoding: base64+gz, content: aGVsbG8gd29ybGQ=}]", want: []string{"spec.resources[0].content: Invalid"}},
-		"a kustomization":              {spec: "resources: [{name: kustomization.yaml}]", want: []string{"spec.resources[0].name: Forbidden"}},
-		"a kustomization further in":   {spec: "resources: [{name: a.yaml}, {name: x/kustomization.yaml}]"},
+		"a kustomization":              {spec: "resources: [{name: x/kustomization.yaml}]\nkustomize: {dir: x}"},
 		"overlays that nobody selects": {spec: "resources: [{name: overlays/dev/a.yaml}]"},
-		"a chart from elsewhere":       {spec: files + "helm: {chart: https://example.com/c.tgz}", want: []string{"spec.helm.chart: Forbidden"}},
-		"a chart repository":           {spec: files + "helm: {repo: https://example.com, chart: c}", want: []string{"spec.helm.repo: Forbidden"}},
-		"a chart folder that is none":  {spec: files + "helm: {chart: c}", want: []string{"spec.helm.chart: Forbidden"}},
+		"a chart that was not fetched": {spec: files + "helm: {chart: https://example.com/c.tgz}", want: []string{"spec.helm.chart: Invalid"}},
+		"one of a repository":          {spec: files + "helm: {repo: https://example.com, chart: c}", want: []string{"spec.helm.chart: Invalid"}},
+		"an OCI chart":                 {spec: files + "helm: {repo: oci://example.com/c}", want: []string{"spec.helm.repo: Invalid"}},
+		"a chart folder that is none":  {spec: files + "helm: {chart: c}", want: []string{"spec.helm.chart: Invalid"}},
+		"a chart that was fetched":     {spec: fetched("", "https://example.com/c.tgz", "", "") + "helm: {chart: https://example.com/c.tgz}"},
+		"one out of an archive":        {spec: fetched("c/", "c", "https://example.com", "1.0.0") + "helm: {repo: https://example.com, chart: c, version: 1.0.0}"},
+		"another version": {spec: fetched("", "c", "https://example.com", "1.0.0") + "helm: {repo: https://example.com, chart: c, version: 1.0.0}\n" +
+			"targets: [{clusterName: a}, {clusterName: b, helm: {version: 2.0.0}}, {clusterName: c, helm: {atomic: false}}]",
+			want: []string{"spec.targets[1].helm.chart: Invalid"}},
 		"bad names": {spec: files + "namespace: Web\ndefaultNamespace: a.b\nhelm: {releaseName: " + strings.Repeat("a", 54) + "}",
 			want: []string{"spec.namespace: Invalid", "spec.defaultNamespace: Invalid", "spec.helm.releaseName: Too long"}},
 		"bad selectors": {
@@ -68,17 +80,15 @@ targetRestrictions: [{clusterSelector: {matchExpressions: [{key: env, operator: 
 				"spec.targets[1].clusterGroupSelector.matchLabels: Invalid",
 				"spec.targetRestrictions[0].clusterSelector.matchExpressions[0].values: Required"}},
 		"what the bundle has and this version has not": {
-			spec: files + `targetCustomizationMode: AllMatches
+			spec: files + `targetCustomizationMode: Sometimes
 dependsOn: [{name: base}]
 contentsId: oci
 helmOpOptions: {}`,
-			want: []string{"spec.targetCustomizationMode: Forbidden", "spec.dependsOn: Forbidden", "spec.contentsId: Forbidden",
+			want: []string{"spec.targetCustomizationMode: Unsupported", "spec.dependsOn: Forbidden", "spec.contentsId: Forbidden",
 				"spec.helmOpOptions: Forbidden"}},
 		"values in a Secret": {spec: files + "valuesHash: abc"},
 		"options that this version has not": {
-			spec: files + `yaml: {overlays: [dev]}
-kustomize: {dir: k}
-serviceAccount: sa
+			spec: files + `serviceAccount: sa
 diff: {comparePatches: [{kind: Job}]}
 ignore: {conditions: [{type: A}]}
 correctDrift: {enabled: true}
@@ -88,21 +98,36 @@ namespaceAnnotations: {a: b}
 downstreamResources: [{kind: Secret, name: a}]
 overwrites: [{kind: Secret, name: a}]
 allowedTargetNamespaceSelector: {}`,
-			want: []string{"spec.yaml.overlays: Forbidden", "spec.kustomize.dir: Forbidden", "spec.serviceAccount: Forbidden", "spec.diff: Forbidden",
+			want: []string{"spec.serviceAccount: Forbidden", "spec.diff: Forbidden",
 				"spec.ignore.conditions: Forbidden", "spec.correctDrift.enabled: Forbidden", "spec.deleteNamespace: Forbidden",
 				"spec.namespaceLabels: Forbidden", "spec.namespaceAnnotations: Forbidden", "spec.downstreamResources: Forbidden", "spec.overwrites: Forbidden",
 				"spec.allowedTargetNamespaceSelector: Forbidden"}},
 		"Helm options that this version has not": {
-			spec: files + `helm: {valuesFiles: [v.yaml], templateValues: {a: b}, valuesFrom: [{secretKeyRef: {name: a}}], timeoutSeconds: 5, atomic: true, waitForJobs: true}`,
-			want: []string{"spec.helm.valuesFiles: Forbidden", "spec.helm.templateValues: Forbidden", "spec.helm.valuesFrom: Forbidden",
+			spec: files + `helm: {valuesFrom: [{secretKeyRef: {name: a}}], timeoutSeconds: 5, atomic: true, waitForJobs: true}`,
+			want: []string{"spec.helm.valuesFrom: Forbidden",
 				"spec.helm.timeoutSeconds: Forbidden", "spec.helm.atomic: Forbidden", "spec.helm.waitForJobs: Forbidden"}},
 		"options of a target": {
 			spec: files + "targets: [{clusterName: dev}, {clusterName: stg, serviceAccount: sa, namespaceLabels: {a: b}, helm: {atomic: true}}]",
 			want: []string{"spec.targets[1].serviceAccount: Forbidden", "spec.targets[1].namespaceLabels: Forbidden",
 				"spec.targets[1].helm.atomic: Forbidden"}},
-		"templates in values": {
-			spec: files + `helm: {values: {a: {b: ["x", "${ .ClusterName }"]}, "${k}": 1, c: global.fleet.clusterLabels.env}}`,
-			want: []string{"spec.helm.values[${k}]: Forbidden", "spec.helm.values[a][b][1]: Forbidden", "spec.helm.values[c]: Forbidden"}},
+		"what is made for each cluster": {
+			spec: files + `targetCustomizationMode: AllMatches
+yaml: {overlays: [dev]}
+helm: {valuesFiles: [v.yaml], templateValues: {a: "${ .ClusterName }"}, values: {a: {b: ["x", "${ .ClusterName }"]}, c: global.fleet.clusterLabels.env}}`},
+		"templates that cannot be read": {
+			spec: files + `helm: {templateValues: {a: "${ now }", b: "${ if"}, values: {a: {b: ["x", "${ nonsense }"]}}}`,
+			want: []string{"spec.helm.templateValues[a]: Invalid", "spec.helm.templateValues[b]: Invalid", "spec.helm.values.a.b[1]: Invalid"}},
+		"one error of all targets": {
+			spec: files + `helm: {values: {a: "${ nonsense }"}}
+targets: [{clusterName: dev}, {clusterName: stg}]`,
+			want: []string{"spec.helm.values.a: Invalid"}},
+		"an error of one target": {
+			spec: files + `helm: {values: {a: "${ .ClusterName }"}}
+targets: [{clusterName: dev}, {clusterName: stg, helm: {values: {a: "${ nonsense }"}}}]`,
+			want: []string{"spec.targets[1].helm.values.a: Invalid"}},
+		"an error that every target replaces": {
+			spec: files + `helm: {values: {a: "${ nonsense }"}}
+targets: [{clusterName: stg, helm: {values: {a: b}}}]`},
 		"literal values": {
 			spec: files + `helm: {disablePreProcess: true, values: {a: "${HOME}"}}
 targets: [{clusterName: dev, helm: {values: {a: "${HOME}"}}}]`},

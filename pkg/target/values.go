@@ -58,7 +58,7 @@ func compileValues(o *fleet.BundleDeploymentOptions) *values {
 	if len(v.dynamic) == 0 && (c.raw || len(o.Helm.TemplateValues) == 0) {
 		return nil
 	}
-	if v.err = errors.Join(c.compile(v), v.compileKeyed(o.Helm)); v.err != nil {
+	if v.err = errors.Join(append(v.compileKeyed(o.Helm), c.compile(v))...); v.err != nil {
 		// Nobody knows what it would look at.
 		v.needs = everythingOf()
 	}
@@ -112,7 +112,7 @@ func (c *compiler) dynamic(value any, depth int) bool {
 // begins in one of them and ends in another.
 func (c *compiler) compile(v *values) error {
 	if c.tooDeep {
-		return fmt.Errorf("helm.values: a value that stands for a label (%s) nests deeper than %d", clusterLabelPrefix, maxLabelDepth)
+		return wrong("helm.values", fmt.Errorf("a value that stands for a label (%s) nests deeper than %d", clusterLabelPrefix, maxLabelDepth))
 	}
 	for key := range v.dynamic {
 		c.templated = c.templated || !c.raw && template.Has(key)
@@ -128,7 +128,7 @@ func (c *compiler) compile(v *values) error {
 	}
 	source, err := yaml.Marshal(c.mark(v.dynamic))
 	if err != nil {
-		return fmt.Errorf("helm.values: %w", err)
+		return wrong("helm.values", err)
 	}
 	v.source = source
 	v.reference(c.references)
