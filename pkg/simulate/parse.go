@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"open-cluster-management.io/fleet-addon/pkg/document"
 )
 
 // What counts where the script says nothing.
@@ -94,7 +96,7 @@ type parser struct {
 	out  script
 }
 
-func parse(d document[Simulation]) (script, error) {
+func parse(d source[Simulation]) (script, error) {
 	p := &parser{at: d.at}
 	s, spec := &d.object.Spec, field.NewPath("spec")
 	p.out.bundle, p.out.seed, p.out.installed = s.Bundle, s.Seed, s.Installed
@@ -123,7 +125,7 @@ func (p *parser) located() error {
 	if len(p.errs) == 0 {
 		return nil
 	}
-	return located(p.at, p.errs.ToAggregate())
+	return document.Located(p.at, p.errs.ToAggregate())
 }
 
 // events reads what happens to clusters and to the rollout.

@@ -14,6 +14,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
 
+	"open-cluster-management.io/fleet-addon/pkg/document"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 )
 
@@ -40,7 +41,7 @@ type placement struct {
 }
 
 // newPlacement checks a Placement and says in notes what of it is not simulated.
-func newPlacement(d document[clusterv1beta1.Placement]) (*placement, []string, error) {
+func newPlacement(d source[clusterv1beta1.Placement]) (*placement, []string, error) {
 	spec := field.NewPath("spec")
 	out := &placement{object: d.object.DeepCopy(), decided: map[string]bool{}}
 	var errs field.ErrorList
@@ -81,13 +82,13 @@ func newPlacement(d document[clusterv1beta1.Placement]) (*placement, []string, e
 		out.tolerates = out.tolerates || tolerates(&t)
 	}
 	if len(errs) > 0 {
-		return nil, nil, located(d.at, errs.ToAggregate())
+		return nil, nil, document.Located(d.at, errs.ToAggregate())
 	}
 	return out, notSimulated(d), nil
 }
 
 // notSimulated says which fields have no effect here.
-func notSimulated(d document[clusterv1beta1.Placement]) []string {
+func notSimulated(d source[clusterv1beta1.Placement]) []string {
 	var fields []string
 	for name, set := range map[string]bool{
 		"spec.clusterSets":       len(d.object.Spec.ClusterSets) > 0,

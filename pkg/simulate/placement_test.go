@@ -18,7 +18,7 @@ func newTestPlacement(t *testing.T, spec string) *placement {
 	if err := yaml.Unmarshal([]byte("metadata: {name: p}\nspec: "+spec), object); err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := newPlacement(document[clusterv1beta1.Placement]{"p.yaml", object})
+	p, _, err := newPlacement(source[clusterv1beta1.Placement]{"p.yaml", object})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/document"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 	"open-cluster-management.io/fleet-addon/pkg/target"
 )
@@ -71,7 +72,7 @@ func fill(namespace *string) {
 }
 
 // readScripts adds all Simulations together; what can stand once only may stand in one.
-func (s *Scenario) readScripts(list []document[Simulation]) error {
+func (s *Scenario) readScripts(list []source[Simulation]) error {
 	var errs []error
 	for _, d := range list {
 		p, err := parse(d)
@@ -126,7 +127,7 @@ func (s *Scenario) defaults() {
 }
 
 // readClusters takes ManagedClusters with their labels, claims and availability.
-func (s *Scenario) readClusters(list []document[clusterv1.ManagedCluster]) error {
+func (s *Scenario) readClusters(list []source[clusterv1.ManagedCluster]) error {
 	var errs []error
 	for _, d := range list {
 		c := newCluster{name: d.object.Name, labels: d.object.Labels, claims: map[string]string{}}
@@ -192,8 +193,8 @@ func (s *Scenario) pickers() []*picker {
 }
 
 // chooseBundle finds the bundle that is rolled out.
-func (s *Scenario) chooseBundle(list []document[fleet.Bundle]) error {
-	var found []document[fleet.Bundle]
+func (s *Scenario) chooseBundle(list []source[fleet.Bundle]) error {
+	var found []source[fleet.Bundle]
 	for _, d := range list {
 		if s.bundle == "" || s.bundle == d.object.Name || s.bundle == d.object.Namespace+"/"+d.object.Name {
 			found = append(found, d)
@@ -216,7 +217,7 @@ func (s *Scenario) chooseBundle(list []document[fleet.Bundle]) error {
 		}
 	}
 	if len(errs) > 0 {
-		return located(found[0].at, errs.ToAggregate())
+		return document.Located(found[0].at, errs.ToAggregate())
 	}
 	return nil
 }
@@ -241,7 +242,7 @@ func (s *Scenario) resolve(f *Files) error {
 	var errs []error
 	for _, d := range f.policies {
 		if wrong := rollout.ValidatePolicy(d.object); len(wrong) > 0 {
-			errs = append(errs, located(d.at, wrong.ToAggregate()))
+			errs = append(errs, document.Located(d.at, wrong.ToAggregate()))
 		}
 		if d.object.Namespace == s.object.Namespace {
 			in.Policies = append(in.Policies, d.object)

@@ -1,4 +1,4 @@
-package simulate
+package document
 
 import (
 	"encoding/json"
