@@ -34,7 +34,11 @@ Exit status:
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())
 	})
-	root.AddCommand(newRolloutCommand(streams), newCompletionCommand(streams))
+	root.AddCommand(
+		newDeployCommand(streams),
+		newRolloutCommand(streams),
+		newCompletionCommand(streams),
+	)
 	folder(root)
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {

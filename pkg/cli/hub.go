@@ -32,15 +32,10 @@ type hub struct {
 
 // connect reads the flags; nothing is asked of the hub but what kinds it has.
 func connect(flags *genericclioptions.ConfigFlags, bundle string) (*hub, error) {
-	config, err := flags.ToRESTConfig()
+	config, err := configOf(flags, "hub")
 	if err != nil {
-		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+		return nil, err
 	}
-	if unconfigured(flags) {
-		return nil, errors.New("no hub: there is no kubeconfig; name the hub's with --kubeconfig or the variable KUBECONFIG")
-	}
-	// As kubectl does; controller-runtime would log what the API server warns of.
-	config.WarningHandler = rest.NewWarningWriter(os.Stderr, rest.WarningWriterOptions{Deduplicate: true})
 	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, fmt.Errorf("read the kubeconfig: %w", err)
@@ -54,6 +49,21 @@ func connect(flags *genericclioptions.ConfigFlags, bundle string) (*hub, error) 
 		return nil, fmt.Errorf("reach the hub: %w", err)
 	}
 	return &hub{client: c, bundle: types.NamespacedName{Namespace: namespace, Name: bundle}}, nil
+}
+
+// configOf reads how to reach the API server that the flags name. what is what the
+// command is about, hub or cluster.
+func configOf(flags *genericclioptions.ConfigFlags, what string) (*rest.Config, error) {
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	if unconfigured(flags) {
+		return nil, fmt.Errorf("no %s: there is no kubeconfig; name the %[1]s's with --kubeconfig or the variable KUBECONFIG", what)
+	}
+	// As kubectl does; controller-runtime would log what the API server warns of.
+	config.WarningHandler = rest.NewWarningWriter(os.Stderr, rest.WarningWriterOptions{Deduplicate: true})
+	return config, nil
 }
 
 // unconfigured tells whether neither a file, nor a flag, nor the pod that this runs in

@@ -18,6 +18,14 @@ import (
 // New is an environment with the project's CRDs and those in more files. It is not started yet.
 func New(files ...string) *envtest.Environment {
 	ginkgo.GinkgoHelper()
+	env := Bare()
+	env.CRDDirectoryPaths = append(files, filepath.Join("..", "..", "..", "manifests", "crds"))
+	return env
+}
+
+// Bare is an environment with what Kubernetes itself has, and no more. It is not started yet.
+func Bare() *envtest.Environment {
+	ginkgo.GinkgoHelper()
 	binaries := os.Getenv("FLEET_ENV_BIN")
 	gomega.Expect(binaries).NotTo(gomega.BeEmpty(), "set FLEET_ENV_BIN to the folder with etcd and kube-apiserver (`make integration` builds them and sets it)")
 	for _, name := range []string{"etcd", "kube-apiserver"} {
@@ -26,7 +34,6 @@ func New(files ...string) *envtest.Environment {
 	return &envtest.Environment{
 		BinaryAssetsDirectory: binaries,
 		ErrorIfCRDPathMissing: true,
-		CRDDirectoryPaths:     append(files, filepath.Join("..", "..", "..", "manifests", "crds")),
 	}
 }
 
