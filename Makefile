@@ -91,6 +91,12 @@ e2e: build $(ENV) ## Run the e2e suite on local clusters
 e2e-kind: ## Run the e2e suite on kind clusters (needs docker, kind, kubectl, clusteradm)
 	test/e2e/kind/run
 
+# The data is Fleet's, and not part of this repository.
+.PHONY: conformance
+conformance: build ## Compare bundles with those of Fleet's command line (DIR=... has them)
+	@[[ -n "$(DIR)" ]] || { echo 'conformance: give the folder that has bundles/CASE/ in it: make conformance DIR=...' >&2; exit 2; }
+	@go run ./test/conformance --fleetctl bin/fleetctl "$(DIR)"
+
 .PHONY: test
 test: ## Run everything: verify, unit, integration, e2e
 	@for stage in verify unit integration e2e; do echo "==> $$stage"; $(MAKE) --no-print-directory $$stage; done
