@@ -57,7 +57,9 @@ type Made struct {
 
 // Charts gets what of charts is elsewhere: in repositories, registries and archives.
 type Charts interface {
-	// Chart returns the files of a chart, named by their paths inside of it.
+	// Chart returns the files of a chart without hidden ones, named as Fleet names them
+	// below `.chart/SUM`: those of an archive keep the directory that the archive has
+	// (NAME/Chart.yaml), those of git begin in the directory that the URL names.
 	Chart(ctx context.Context, ref ChartRef) ([]content.File, error)
 	// Dependencies returns the files that a chart, given by its own files, lacks of its
 	// dependencies: charts/NAME-VERSION.tgz, as `helm dependency build` would write them;
