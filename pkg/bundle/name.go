@@ -3,6 +3,7 @@ package bundle
 import (
 	"crypto/md5" //nolint:gosec // names must be the ones that Fleet gives; nothing is protected by them
 	"encoding/hex"
+	"path"
 	"regexp"
 	"strings"
 
@@ -54,4 +55,13 @@ func cut(name string) string {
 func digits(text string, count int) string {
 	sum := md5.Sum([]byte(text)) //nolint:gosec // see the import
 	return hex.EncodeToString(sum[:])[:count]
+}
+
+// name of the bundle that a place becomes, unless its options say another one.
+func (p place) name(prefix string) string {
+	text := path.Join(prefix, p.dir)
+	if p.options != "" {
+		text = path.Join(text, strings.TrimSuffix(p.options, path.Ext(p.options)))
+	}
+	return ReleaseName(text)
 }

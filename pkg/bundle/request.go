@@ -73,9 +73,3 @@ type ChartRef struct {
 	Dir                  string
 	Chart, Repo, Version string
 }
-
-// Read makes bundles of directories, in the order of their names. Errors name the
-// directory, the file and, in YAML, the line.
-func Read(context.Context, Request) ([]Made, error) {
-	return nil, errNotBuilt
-}

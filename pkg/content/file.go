@@ -17,6 +17,16 @@ type File struct {
 	Data []byte
 }
 
+// Encode makes a resource of a file, as base64 of gzip: for what is no text, and for what
+// is large. Equal files give equal resources.
+func Encode(f File) (fleet.BundleResource, error) {
+	gz, err := compress(f.Data)
+	if err != nil {
+		return fleet.BundleResource{}, fmt.Errorf("resource %q: %w", f.Name, err)
+	}
+	return fleet.BundleResource{Name: f.Name, Content: base64.StdEncoding.EncodeToString(gz), Encoding: encodingGzip}, nil
+}
+
 // Decode returns the bytes of one resource, at most MaxSize. Errors:
 // ErrTooLarge, and ErrMalformed for an unknown encoding too.
 func Decode(r fleet.BundleResource) ([]byte, error) {
