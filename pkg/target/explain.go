@@ -98,6 +98,8 @@ func (e *explainer) targets(allowed bool) *rule {
 			s.Sentence = "does not match: " + e.whyNot(e.terms(r))
 		case !allowed:
 			s.Sentence = "would match, but no restriction allows the cluster"
+		case !e.plan.allows(r, e.cluster):
+			s.Sentence = "would match, but no restriction allows the cluster by the same ClusterGroup"
 		case chosen != nil:
 			s.Sentence = fmt.Sprintf("would match, but the earlier target %s matched", chosen.name)
 		case r.doNotDeploy:

@@ -2,6 +2,7 @@ package target
 
 import (
 	"fmt"
+	"slices"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,6 +55,23 @@ func (c criteria) match(cluster *Cluster) bool {
 		return true
 	}
 	return anyHas(c.candidates, cluster) || c.groupless && !anyHas(c.all.list, cluster)
+}
+
+// together tells whether two criteria that match a cluster do so by the same group.
+func (c *criteria) together(other *criteria, cluster *Cluster) bool {
+	if !c.grouped || !other.grouped {
+		return true
+	}
+	if c.groupless && other.groupless && !anyHas(c.all.list, cluster) {
+		return true
+	}
+	for _, g := range c.candidates {
+		// Both have their groups from one list.
+		if slices.Contains(other.candidates, g) && g.has(cluster) {
+			return true
+		}
+	}
+	return false
 }
 
 // compile parses terms. Only a broken group that the terms refer to is an error,

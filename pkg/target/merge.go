@@ -3,6 +3,7 @@ package target
 import (
 	"cmp"
 	"maps"
+	"strings"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 )
@@ -42,7 +43,9 @@ func merge(base, custom fleet.BundleDeploymentOptions) fleet.BundleDeploymentOpt
 	out.NamespaceAnnotations = mergeMap(out.NamespaceAnnotations, c.NamespaceAnnotations)
 	out.DeleteCRDResources = out.DeleteCRDResources || c.DeleteCRDResources
 	out.DownstreamResources = mergeList(out.DownstreamResources, c.DownstreamResources,
-		func(r fleet.DownstreamResource) fleet.DownstreamResource { return r })
+		func(r fleet.DownstreamResource) fleet.DownstreamResource {
+			return fleet.DownstreamResource{Kind: strings.ToLower(r.Kind), Name: r.Name}
+		})
 	out.Overwrites = mergeList(out.Overwrites, c.Overwrites,
 		func(r fleet.OverwrittenResource) fleet.OverwrittenResource { return r })
 	// A limit that somebody set for the whole bundle; a target cannot loosen it.
@@ -101,15 +104,18 @@ func mergeTree(base, custom map[string]any) {
 	}
 }
 
-func valuesFromKey(v fleet.ValuesFrom) string {
-	key := ""
-	if r := v.ConfigMapKeyRef; r != nil {
-		key += "ConfigMap|" + r.Namespace + "|" + r.Name + "|" + r.Key
+// valuesFromKey is what an entry refers to; of two references the ConfigMap, as in Fleet.
+func valuesFromKey(v fleet.ValuesFrom) [4]string {
+	switch {
+	case v.ConfigMapKeyRef != nil:
+		r := v.ConfigMapKeyRef
+		return [4]string{"ConfigMap", r.Namespace, r.Name, r.Key}
+	case v.SecretKeyRef != nil:
+		r := v.SecretKeyRef
+		return [4]string{"Secret", r.Namespace, r.Name, r.Key}
+	default:
+		return [4]string{}
 	}
-	if r := v.SecretKeyRef; r != nil {
-		key += "|Secret|" + r.Namespace + "|" + r.Name + "|" + r.Key
-	}
-	return key
 }
 
 func mergeYAML(base, custom *fleet.YAMLOptions) *fleet.YAMLOptions {

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func options(t *testing.T, text string) fleet.BundleDeploymentOptions {
+func options(t testing.TB, text string) fleet.BundleDeploymentOptions {
 	t.Helper()
 	var o fleet.BundleDeploymentOptions
 	if err := yaml.UnmarshalStrict([]byte(text), &o); err != nil {
@@ -50,12 +50,16 @@ func TestMerge(t *testing.T) {
 			base: `{downstreamResources: [{kind: Secret, name: a}], overwrites: [{kind: Secret, name: a}],
 				helm: {valuesFrom: [{secretKeyRef: {name: a, key: k}}, {configMapKeyRef: {name: b}}]},
 				diff: {comparePatches: [{kind: Job, name: a, jsonPointers: [/x]}, {kind: Job, name: b}]}}`,
-			custom: `{downstreamResources: [{kind: ConfigMap, name: a}, {kind: Secret, name: a}], overwrites: [{kind: Secret, name: b}],
+			custom: `{downstreamResources: [{kind: ConfigMap, name: a}, {kind: secret, name: a}], overwrites: [{kind: Secret, name: b}],
 				helm: {valuesFrom: [{configMapKeyRef: {name: b}}, {secretKeyRef: {name: c}}]},
 				diff: {comparePatches: [{kind: Job, name: a, jsonPointers: [/y]}]}}`,
-			want: `{downstreamResources: [{kind: Secret, name: a}, {kind: ConfigMap, name: a}], overwrites: [{kind: Secret, name: a}, {kind: Secret, name: b}],
+			want: `{downstreamResources: [{kind: secret, name: a}, {kind: ConfigMap, name: a}], overwrites: [{kind: Secret, name: a}, {kind: Secret, name: b}],
 				helm: {valuesFrom: [{secretKeyRef: {name: a, key: k}}, {configMapKeyRef: {name: b}}, {secretKeyRef: {name: c}}]},
 				diff: {comparePatches: [{kind: Job, name: a, jsonPointers: [/y]}, {kind: Job, name: b}]}}`},
+		"what values come from, by its first reference": {
+			base:   `{helm: {valuesFrom: [{configMapKeyRef: {name: a}}, {secretKeyRef: {name: b, namespace: x}}]}}`,
+			custom: `{helm: {valuesFrom: [{configMapKeyRef: {name: a}, secretKeyRef: {name: c}}, {secretKeyRef: {name: b, namespace: y}}]}}`,
+			want:   `{helm: {valuesFrom: [{configMapKeyRef: {name: a}, secretKeyRef: {name: c}}, {secretKeyRef: {name: b, namespace: x}}, {secretKeyRef: {name: b, namespace: y}}]}}`},
 		"lists without keys are joined": {
 			base:   `{yaml: {overlays: [a]}, ignore: {conditions: [{type: A}]}, helm: {valuesFiles: [a]}}`,
 			custom: `{yaml: {overlays: [b]}, ignore: {conditions: [{type: B}]}, helm: {valuesFiles: [b]}}`,
@@ -117,9 +121,13 @@ func fill(t reflect.Type, into map[string]any) {
 			fill(f.Type, into)
 			continue
 		}
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		into[name] = example(f.Type)
+		into[jsonName(f)] = example(f.Type)
 	}
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
 }
 
 func example(t reflect.Type) any {

@@ -90,10 +90,13 @@ type choice struct {
 // choose decides about a cluster: the first target that matches selects it, and then
 // the customizations have their say.
 func (p *plan) choose(c *Cluster) choice {
-	if p.restrictions != nil && !slices.ContainsFunc(p.restrictions, func(r criteria) bool { return r.match(c) }) {
-		return choice{}
+	var chosen *rule
+	for _, r := range p.targets {
+		if r.match(c) && p.allows(r, c) {
+			chosen = r
+			break
+		}
 	}
-	chosen := first(p.targets, c)
 	if chosen == nil || chosen.doNotDeploy {
 		return choice{}
 	}
@@ -123,6 +126,14 @@ func first(rules []*rule, c *Cluster) *rule {
 		}
 	}
 	return nil
+}
+
+// allows tells whether a restriction lets a target that matches have the cluster. Where
+// both ask for groups, they have to mean one and the same.
+func (p *plan) allows(r *rule, c *Cluster) bool {
+	return p.restrictions == nil || slices.ContainsFunc(p.restrictions, func(restriction criteria) bool {
+		return restriction.match(c) && restriction.together(&r.criteria, c)
+	})
 }
 
 // match makes the Match of a choice; the options of a set of rules are merged once.

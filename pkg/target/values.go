@@ -146,11 +146,28 @@ func (c *compiler) alone(data map[string]any) bool {
 		if err != nil {
 			return false
 		}
-		if _, err := template.Parse(string(text)); err != nil {
+		if _, err := template.Parse(string(text)); err != nil || trims(value) {
 			return false
 		}
 	}
 	return true
+}
+
+// trims tells whether a template eats the end of its line, and so what comes after it.
+func trims(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, below := range v {
+			if trims(below) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, trims)
+	case string:
+		return strings.HasSuffix(strings.TrimSpace(v), "-}")
+	}
+	return false
 }
 
 func (v *values) reference(labels []string) {

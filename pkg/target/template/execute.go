@@ -12,7 +12,7 @@ func (t *Template) Execute(data map[string]any) (out []byte, err error) {
 	defer func() {
 		// text/template gives back what it did not expect itself. The hub lives on.
 		if r := recover(); r != nil {
-			out, err = nil, &Error{Reason: "cannot be executed"}
+			out, err = nil, &Error{Reason: errPanic}
 		}
 	}()
 	m.budget = budget{}
@@ -23,6 +23,8 @@ func (t *Template) Execute(data map[string]any) (out []byte, err error) {
 	t.machines.Put(m)
 	return written.data, nil
 }
+
+const errPanic = "cannot be executed"
 
 // Changes tells whether the template calls something that changes what it is given.
 func (t *Template) Changes() bool {
