@@ -48,7 +48,7 @@ generate: ## Write deepcopy code and CRDs from the Go types, the reference from 
 	$(CONTROLLER_GEN) crd paths=./pkg/apis/... output:crd:dir=$$new; \
 	$(CONTROLLER_GEN) crd paths=$(FLEET) output:crd:dir=$$new/fleet; \
 	mkdir -p $(CRDS); rm -f $(CRDS)/*.yaml; \
-	cp "$$new"/*.yaml "$$new"/fleet/fleet.cattle.io_{bundles,clustergroups}.yaml $(CRDS)/
+	cp "$$new"/*.yaml "$$new"/fleet/fleet.cattle.io_{bundles,bundlenamespacemappings,clustergroups}.yaml $(CRDS)/
 	manifests/place
 	go run ./pkg/cli/reference/generate $(REFERENCE)
 

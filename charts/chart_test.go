@@ -141,7 +141,7 @@ func TestCRDs(t *testing.T) {
 	}
 	slices.Sort(names)
 	if diff := cmp.Diff([]string{
-		"bundles.fleet.cattle.io", "clustergroups.fleet.cattle.io",
+		"bundlenamespacemappings.fleet.cattle.io", "bundles.fleet.cattle.io", "clustergroups.fleet.cattle.io",
 		"contents.fleet.open-cluster-management.io", "rolloutpolicies.fleet.open-cluster-management.io",
 		"rollouts.fleet.open-cluster-management.io",
 	}, names); diff != "" {
