@@ -4,6 +4,7 @@ import (
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,13 +20,14 @@ import (
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/hub/lenient"
+	"open-cluster-management.io/fleet-addon/pkg/hub/variables"
 	"open-cluster-management.io/fleet-addon/pkg/revision"
 	"open-cluster-management.io/fleet-addon/pkg/work"
 )
 
 // CacheOptions are what the cache has to hold, and no more: of the hub's
 // ManifestWorks and ControllerRevisions only ours and without what they carry, of its
-// add-ons only `fleet`. What exists once per cluster is handed out without a copy, as all
+// add-ons only `fleet`, of its configs the variables. What exists once per cluster is handed out without a copy, as all
 // controllers only read it.
 // What tenants write is read item by item.
 func CacheOptions(config *rest.Config) (cache.Options, error) {
@@ -38,6 +40,8 @@ func CacheOptions(config *rest.Config) (cache.Options, error) {
 		return cache.Options{}, err
 	}
 	shared := true
+	configs := &unstructured.Unstructured{}
+	configs.SetGroupVersionKind(variables.Kind)
 	return cache.Options{
 		DefaultTransform:            cache.TransformStripManagedFields(),
 		ReaderFailOnMissingInformer: true,
@@ -59,6 +63,7 @@ func CacheOptions(config *rest.Config) (cache.Options, error) {
 			&addonv1beta1.ClusterManagementAddOn{}: {
 				Field: fields.OneTermEqualSelector("metadata.name", v1alpha1.AddOnName),
 			},
+			configs:                             {Transform: variables.Strip, UnsafeDisableDeepCopy: &shared},
 			&clusterv1.ManagedCluster{}:         {UnsafeDisableDeepCopy: &shared},
 			&clusterv1beta1.PlacementDecision{}: {UnsafeDisableDeepCopy: &shared},
 		},

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
@@ -25,6 +26,7 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/hub/placement"
 	"open-cluster-management.io/fleet-addon/pkg/hub/policy"
 	"open-cluster-management.io/fleet-addon/pkg/hub/tenancy"
+	"open-cluster-management.io/fleet-addon/pkg/hub/variables"
 )
 
 // SetupWithManager adds all controllers to a manager whose cache has CacheOptions.
@@ -51,7 +53,7 @@ func SetupWithManager(mgr ctrl.Manager, opts *Options) error {
 	contents := content.NewStore(writer, live)
 	bundles := &bundle.Reconciler{
 		Reader: reader, Live: live, Writer: writer, Contents: contents, Placements: placements,
-		Clock: opts.Clock, RemovalGrace: opts.RemovalGrace, RevisionLimit: opts.RevisionLimit,
+		Values: variables.NewStore(reader), Clock: opts.Clock, RemovalGrace: opts.RemovalGrace, RevisionLimit: opts.RevisionLimit,
 		Events: mgr.GetEventRecorder("fleet-addon"), Metrics: bundle.NewMetrics(opts.Clock),
 	}
 	if err := mgr.Add(serve(metrics.Registry, bundles.Metrics)); err != nil {
@@ -85,9 +87,11 @@ func cached() []client.Object {
 	namespace.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
 	contents := &metav1.PartialObjectMetadata{}
 	contents.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("Content"))
+	configs := &unstructured.Unstructured{}
+	configs.SetGroupVersionKind(variables.Kind)
 	return []client.Object{
-		namespace, contents,
-		&fleet.Bundle{}, &fleet.ClusterGroup{}, &v1alpha1.Rollout{}, &v1alpha1.RolloutPolicy{},
+		namespace, contents, configs,
+		&fleet.Bundle{}, &fleet.ClusterGroup{}, &fleet.BundleNamespaceMapping{}, &v1alpha1.Rollout{}, &v1alpha1.RolloutPolicy{},
 		&clusterv1.ManagedCluster{}, &clusterv1beta2.ManagedClusterSet{}, &clusterv1beta2.ManagedClusterSetBinding{},
 		&clusterv1beta1.Placement{}, &clusterv1beta1.PlacementDecision{},
 		&addonv1beta1.ClusterManagementAddOn{}, &addonv1beta1.ManagedClusterAddOn{}, &workv1.ManifestWork{},

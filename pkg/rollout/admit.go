@@ -1,6 +1,9 @@
 package rollout
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // clusterGates keep a Pending cluster from its desired id. They are asked in this
 // order and the first one that blocks is the one to tell.
@@ -157,7 +160,7 @@ func (p *planner) actOn(m *member) {
 	switch {
 	case blocked:
 	case m.desired == "" && !newcomer:
-		why, blocked = Hold{RenderFailed, "no deployment id was rendered for the cluster"}, true
+		why, blocked = Hold{RenderFailed, cmp.Or(m.RenderWaits, "no deployment id was rendered for the cluster")}, true
 	case p.taken == chunk && !newcomer:
 		why, blocked = Hold{InProgress, nextChunk}, true
 	case p.taken == chunk:

@@ -68,6 +68,8 @@ type Cluster struct {
 	DesiredShape string
 	// RenderError says why DesiredID could not be computed.
 	RenderError string
+	// RenderWaits says why it cannot be computed yet: the cluster waits and has not failed.
+	RenderWaits string
 	// CompletedID is the deployment id that Record.CompletedRevision renders to on a
 	// cluster without a work; "" where that revision does not select the cluster, or
 	// nobody can tell. A newcomer to a closed group runs it meanwhile.

@@ -101,6 +101,9 @@ func (u Uses) Fingerprint(c *Cluster) uint64 {
 	digest(&h, u.Annotations, c.Annotations)
 	digest(&h, u.Claims, c.Claims)
 	digest(&h, u.Values, c.Values)
+	if c.ValuesError != nil && !u.Values.none() {
+		write(&h, c.ValuesError.Error())
+	}
 	return h.Sum64()
 }
 

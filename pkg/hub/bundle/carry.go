@@ -154,10 +154,10 @@ func (c *carrying) each(ctx context.Context, n int, do func(int) error) {
 
 func (c *carrying) admit(ctx context.Context, a rollout.Admit) error {
 	offer := c.question.offerOf(a.Revision)
-	if offer.matches[a.Cluster] == nil {
-		return outcome.Terminal(fmt.Errorf("cluster %s: planned without options", a.Cluster))
+	d, err := offer.deployment(c.facts, a.Cluster, a.ID)
+	if err != nil {
+		return err
 	}
-	d := offer.deployment(c.facts, a.Cluster, a.ID)
 	token, err := uuid.NewV7()
 	if err != nil {
 		return fmt.Errorf("make an admission token: %w", err)
@@ -172,10 +172,10 @@ func (c *carrying) admit(ctx context.Context, a rollout.Admit) error {
 func (c *carrying) refresh(ctx context.Context, a rollout.Refresh) error {
 	w := c.memory.readings[a.Cluster].work
 	offer := &c.question.desired
-	if offer.matches[a.Cluster] == nil {
-		return outcome.Terminal(fmt.Errorf("cluster %s: planned without options", a.Cluster))
+	d, err := offer.deployment(c.facts, a.Cluster, w.ID)
+	if err != nil {
+		return err
 	}
-	d := offer.deployment(c.facts, a.Cluster, w.ID)
 	d.Revision, d.Admission = w.Revision, w.Admission
 	d.Place, d.MinSuccessTime, d.Stamps = a.Place, a.MinSuccessTime, a.Stamps
 	ctrl.LoggerFrom(ctx).Info("Refreshing work", "cluster", a.Cluster, "admission", d.Admission)

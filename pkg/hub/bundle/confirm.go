@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
@@ -41,7 +42,7 @@ func (c *carrying) confirmation(ctx context.Context, removes []rollout.Remove) *
 			continue
 		}
 		for _, same := range []func(context.Context) error{
-			check.bundle, check.rollout, check.reach, check.groups, check.policies, check.placements,
+			check.bundle, check.rollout, check.reach, check.groups, check.lenders, check.policies, check.placements,
 		} {
 			if check.selection = same(ctx); check.selection != nil {
 				break
@@ -122,8 +123,25 @@ func (c *confirmation) groups(ctx context.Context) error {
 	if err := c.Live.List(ctx, &live, client.InNamespace(c.facts.bundle.Namespace)); err != nil {
 		return fmt.Errorf("list ClusterGroups live: %w", err)
 	}
-	if !reflect.DeepEqual(identities(pointers(live.Items)), identities(pointers(c.facts.groups))) {
+	if !reflect.DeepEqual(identities(pointers(live.Items)), identities(pointers(c.facts.ownGroups))) {
 		return changed("a ClusterGroup of namespace %s", c.facts.bundle.Namespace)
+	}
+	return nil
+}
+
+// lenders confirms which ClusterGroups of other namespaces the bundle can name, and which
+// clusters these namespaces may use.
+func (c *confirmation) lenders(ctx context.Context) error {
+	live, err := tenancy.Lenders(ctx, c.Live, c.facts.bundle)
+	if err != nil {
+		return err
+	}
+	same := slices.EqualFunc(live, c.facts.lenders, func(a, b tenancy.Lender) bool {
+		return a.Reach.Namespace == b.Reach.Namespace && a.Reach.Same(b.Reach) &&
+			reflect.DeepEqual(identities(pointers(a.Groups)), identities(pointers(b.Groups)))
+	})
+	if !same {
+		return changed("a BundleNamespaceMapping of namespace %s, or what it lends,", c.facts.bundle.Namespace)
 	}
 	return nil
 }

@@ -45,6 +45,7 @@ type Reconciler struct {
 	Writer       client.Client
 	Contents     *content.Store
 	Placements   *placement.Observer
+	Values       clusterValues
 	Clock        clock.PassiveClock
 	// RemovalGrace is handed to the planner.
 	RemovalGrace time.Duration
@@ -54,7 +55,8 @@ type Reconciler struct {
 	Events  events.EventRecorder
 	Metrics *Metrics
 
-	memories memories
+	memories  memories
+	interests interests
 }
 
 // Reconcile plans one bundle and carries out the plan.
@@ -64,6 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 }
 
 func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	r.interests.begin(key)
 	// Not copied, as it can be a megabyte: it is read, never changed.
 	b := &fleet.Bundle{}
 	err := r.Reader.Get(ctx, key, b, client.UnsafeDisableDeepCopy)
@@ -92,6 +95,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (t
 	}
 	q := r.ask(f, m)
 	r.offerCompleted(ctx, f, q, m)
+	r.interests.settle(key, interestOf(f, q, m))
 	m.forgetEditions(f.pin(), q.input.Record.CompletedRevision)
 	r.Contents.Need(key, q.contents(f)...)
 	plan := r.plan(ctx, f, q, m)

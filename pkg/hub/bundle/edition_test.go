@@ -113,7 +113,7 @@ func TestPinnedEditionIsWhatItWas(t *testing.T) {
 	if got, want := idOf(q, "dev"), idOf(was, "dev"); got != want || got == "" {
 		t.Errorf("id %q, want the one that clusters have already, %q", got, want)
 	}
-	if len(q.input.Pauses) != 1 || !q.desired.deployment(&now, "dev", "").Paused {
+	if d, err := q.desired.deployment(&now, "dev", idOf(q, "dev")); err != nil || len(q.input.Pauses) != 1 || !d.Paused {
 		t.Errorf("the bundle's pause is lost: %v", q.input.Pauses)
 	}
 	reads := s.reads
@@ -245,7 +245,8 @@ func TestNewcomersAreOfferedTheCompletedRevision(t *testing.T) {
 			if got == idOf(q, "dev") {
 				t.Error("the completed id is the desired one")
 			}
-			if o := q.offerOf(hash); o != &q.completed || o.deployment(f, "dev", got).Options.Helm.Values.Data["password"] != "hunter2" {
+			o := q.offerOf(hash)
+			if d, err := o.deployment(f, "dev", got); err != nil || o != &q.completed || d.Options.Helm.Values.Data["password"] != "hunter2" {
 				t.Error("the admission would not have the completed revision's options")
 			}
 			if q.offerOf(q.input.Revision) != &q.desired {

@@ -9,6 +9,7 @@ import (
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
@@ -26,8 +27,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
-	"open-cluster-management.io/fleet-addon/pkg/hub/cluster"
 	"open-cluster-management.io/fleet-addon/pkg/hub/tenancy"
+	"open-cluster-management.io/fleet-addon/pkg/hub/variables"
 )
 
 // A failed reconcile is tried again after retryFirst, doubling to retryMost: nothing
@@ -44,6 +45,8 @@ const batchDelay = 50 * time.Millisecond
 // bundles that others want to have looked at.
 func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, workers int, nudges *Nudges) error {
 	people := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{})
+	config := &unstructured.Unstructured{}
+	config.SetGroupVersionKind(variables.Kind)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("bundle").
 		WithOptions(controller.Options{
@@ -55,13 +58,15 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager, workers int, nudges *Nud
 		Watches(&appsv1.ControllerRevision{}, batched{}).
 		Watches(&workv1.ManifestWork{}, batched{}).
 		Watches(&v1alpha1.RolloutPolicy{}, r.mapped(ofNamespace), builder.WithPredicates(people)).
-		Watches(&fleet.ClusterGroup{}, r.mapped(ofNamespace), builder.WithPredicates(people)).
-		Watches(&clusterv1beta2.ManagedClusterSetBinding{}, r.mapped(ofNamespace)).
-		WatchesMetadata(&corev1.Namespace{}, r.mapped(ofItself), builder.WithPredicates(predicate.LabelChangedPredicate{})).
-		Watches(&clusterv1beta2.ManagedClusterSet{}, r.mapped(r.ofSet), builder.WithPredicates(people)).
+		Watches(&fleet.ClusterGroup{}, r.lending(ofNamespace), builder.WithPredicates(people)).
+		Watches(&fleet.BundleNamespaceMapping{}, r.mapped(ofNamespace)).
+		Watches(&clusterv1beta2.ManagedClusterSetBinding{}, r.lending(ofNamespace)).
+		WatchesMetadata(&corev1.Namespace{}, r.mapped(r.ofLabels), builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		Watches(&clusterv1beta2.ManagedClusterSet{}, r.lending(r.ofSet), builder.WithPredicates(people)).
 		Watches(&addonv1beta1.ClusterManagementAddOn{}, r.mapped(everywhere), builder.WithPredicates(fleetAddOn, people)).
-		Watches(&clusterv1.ManagedCluster{}, handler.EnqueueRequestsFromMapFunc(r.ofCluster), builder.WithPredicates(clusterChanged)).
-		Watches(&addonv1beta1.ManagedClusterAddOn{}, handler.EnqueueRequestsFromMapFunc(r.ofAddOn), builder.WithPredicates(addOnChanged)).
+		Watches(config, handler.EnqueueRequestsFromMapFunc(r.ofConfig)).
+		Watches(&clusterv1.ManagedCluster{}, r.clusterEvents()).
+		Watches(&addonv1beta1.ManagedClusterAddOn{}, r.addOnEvents(), builder.WithPredicates(fleetAddOn)).
 		WatchesRawSource(nudges.source()).
 		Complete(r)
 }
@@ -101,32 +106,29 @@ func bundleOf(w client.Object) (types.NamespacedName, bool) {
 
 var fleetAddOn = predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetName() == v1alpha1.AddOnName })
 
-// clusterChanged lets pass what a plan can depend on: a hub with 3,000 clusters
-// sees a heartbeat every few milliseconds.
-var clusterChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	return cluster.Changed(e.ObjectOld.(*clusterv1.ManagedCluster), e.ObjectNew.(*clusterv1.ManagedCluster))
-}}
-
-var addOnChanged = predicate.Funcs{
-	CreateFunc:  func(e event.CreateEvent) bool { return fleetAddOn.Create(e) },
-	DeleteFunc:  func(e event.DeleteEvent) bool { return fleetAddOn.Delete(e) },
-	GenericFunc: func(event.GenericEvent) bool { return false },
-	UpdateFunc: func(e event.UpdateEvent) bool {
-		a, b := e.ObjectOld.(*addonv1beta1.ManagedClusterAddOn), e.ObjectNew.(*addonv1beta1.ManagedClusterAddOn)
-		return fleetAddOn.Update(e) && (cluster.AddOnState(a) != cluster.AddOnState(b) ||
-			cluster.AgentNamespace(a) != cluster.AgentNamespace(b))
-	},
-}
+// namespaces finds those that an event is for.
+type namespaces func(context.Context, client.Object) ([]string, error)
 
 // mapped enqueues every bundle of the namespaces that of returns.
-func (r *Reconciler) mapped(of func(context.Context, client.Object) ([]string, error)) handler.EventHandler {
+func (r *Reconciler) mapped(of namespaces) handler.EventHandler {
+	return r.enqueued(of, r.bundlesIn)
+}
+
+// lending enqueues the bundles, too, that can name ClusterGroups of the namespaces.
+func (r *Reconciler) lending(of namespaces) handler.EventHandler {
+	return r.enqueued(of, func(ctx context.Context, namespaces []string) []reconcile.Request {
+		return append(r.bundlesIn(ctx, namespaces), r.borrowing(ctx, namespaces)...)
+	})
+}
+
+func (r *Reconciler) enqueued(of namespaces, bundles func(context.Context, []string) []reconcile.Request) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 		namespaces, err := of(ctx, o)
 		if err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "Cannot tell which bundles an event is for", "object", client.ObjectKeyFromObject(o))
 			return nil
 		}
-		return r.bundlesIn(ctx, namespaces)
+		return bundles(ctx, namespaces)
 	})
 }
 
@@ -134,48 +136,16 @@ func ofNamespace(_ context.Context, o client.Object) ([]string, error) {
 	return []string{o.GetNamespace()}, nil
 }
 
-func ofItself(_ context.Context, o client.Object) ([]string, error) {
-	return []string{o.GetName()}, nil
+// ofLabels are a namespace itself and those whose mappings may select it, or did.
+func (r *Reconciler) ofLabels(ctx context.Context, o client.Object) ([]string, error) {
+	borrowers, err := tenancy.Borrowers(ctx, r.Reader)
+	return append(borrowers, o.GetName()), err
 }
 
 func everywhere(context.Context, client.Object) ([]string, error) { return []string{""}, nil }
 
 func (r *Reconciler) ofSet(ctx context.Context, o client.Object) ([]string, error) {
 	return tenancy.NamespacesOfSet(ctx, r.Reader, o.GetName())
-}
-
-// ofCluster enqueues the bundles that can reach a cluster and those that have a
-// work there.
-func (r *Reconciler) ofCluster(ctx context.Context, o client.Object) []reconcile.Request {
-	namespaces, err := tenancy.Namespaces(ctx, r.Reader, o.GetLabels())
-	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Cannot tell which bundles an event is for", "cluster", o.GetName())
-	}
-	return append(r.bundlesIn(ctx, namespaces), r.bundlesOn(ctx, o.GetName())...)
-}
-
-func (r *Reconciler) ofAddOn(ctx context.Context, o client.Object) []reconcile.Request {
-	c := &clusterv1.ManagedCluster{}
-	if err := r.Reader.Get(ctx, client.ObjectKey{Name: o.GetNamespace()}, c); err != nil {
-		return r.bundlesOn(ctx, o.GetNamespace())
-	}
-	return r.ofCluster(ctx, c)
-}
-
-// bundlesIn returns the bundles of namespaces; "" stands for all.
-func (r *Reconciler) bundlesIn(ctx context.Context, namespaces []string) []reconcile.Request {
-	var out []reconcile.Request
-	for _, namespace := range namespaces {
-		var list fleet.BundleList
-		if err := r.Reader.List(ctx, &list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "Cannot list the bundles of a namespace", "namespace", namespace)
-			continue
-		}
-		for i := range list.Items {
-			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
-		}
-	}
-	return out
 }
 
 // bundlesOn returns the bundles that have a work on a cluster.

@@ -55,8 +55,12 @@ type facts struct {
 	leaving  bool
 	policies []*v1alpha1.RolloutPolicy
 	addOn    *addonv1beta1.ClusterManagementAddOn
-	groups   []fleet.ClusterGroup
-	reach    tenancy.Reach
+	// ownGroups are the ClusterGroups of the namespace; groups are all that the bundle can
+	// name, with those of lenders.
+	ownGroups []fleet.ClusterGroup
+	groups    []target.Group
+	lenders   []tenancy.Lender
+	reach     tenancy.Reach
 	// unreadable says which set's clusters cannot be told; "" if all can.
 	unreadable string
 	// rollout is nil before it was created.
@@ -72,8 +76,10 @@ type facts struct {
 	// reached are the names of the former.
 	reached map[string]bool
 	addOns  map[string]*addonv1beta1.ManagedClusterAddOn
-	works   map[string]*workv1.ManifestWork
-	source  rollout.Source
+	// values finds what templates know as the values of one of the clusters.
+	values func(cluster string) (map[string]any, error)
+	works  map[string]*workv1.ManifestWork
+	source rollout.Source
 	// views of the lanes' Placements, by LaneSpec.Placement.
 	views map[string]*rollout.View
 }
@@ -164,7 +170,40 @@ func (r *Reconciler) readNamespace(ctx context.Context, f *facts) error {
 	if err := r.Reader.List(ctx, &groups, client.InNamespace(f.bundle.Namespace)); err != nil {
 		return fmt.Errorf("list ClusterGroups of namespace %s: %w", f.bundle.Namespace, err)
 	}
-	f.groups = groups.Items
+	f.ownGroups = groups.Items
+	return r.readLenders(ctx, f)
+}
+
+// readLenders adds the ClusterGroups that BundleNamespaceMappings lend.
+func (r *Reconciler) readLenders(ctx context.Context, f *facts) error {
+	f.groups = target.Groups(f.ownGroups)
+	var err error
+	f.lenders, err = tenancy.Lenders(ctx, r.Reader, f.bundle)
+	switch {
+	case errors.Is(err, tenancy.ErrSelector):
+		f.unreadable = err.Error()
+		return nil
+	case err != nil:
+		return err
+	}
+	for i := range f.lenders {
+		lender := &f.lenders[i]
+		clusters, err := lender.Reach.Clusters(ctx, r.Reader)
+		switch {
+		case errors.Is(err, tenancy.ErrSelector):
+			f.unreadable = err.Error()
+			return nil
+		case err != nil:
+			return err
+		}
+		both := make(map[string]bool, len(clusters))
+		for name := range clusters {
+			both[name] = true
+		}
+		for _, group := range lender.Groups {
+			f.groups = append(f.groups, target.Group{ClusterGroup: group, Clusters: both})
+		}
+	}
 	return nil
 }
 
@@ -186,7 +225,7 @@ func (r *Reconciler) readAddOn(ctx context.Context, f *facts) error {
 func (f *facts) resolve(b *fleet.Bundle) rollout.Source {
 	return rollout.ResolveSource(rollout.SourceInput{
 		Bundle: b, NamespaceLabels: f.namespace, Policies: f.policies, Unreadable: unreadable(f.policies),
-		AddOn: f.addOn, OwnTargets: target.HasOwnTargets(b, target.Groups(f.groups)),
+		AddOn: f.addOn, OwnTargets: target.HasOwnTargets(b, f.groups),
 	})
 }
 
@@ -234,6 +273,9 @@ func (r *Reconciler) readClusters(ctx context.Context, f *facts) error {
 		}
 	}
 	f.addOns = make(map[string]*addonv1beta1.ManagedClusterAddOn, len(f.clusters))
+	f.values = func(name string) (map[string]any, error) {
+		return r.valuesOf(ctx, f.addOn, f.clusters[name], f.addOns[name])
+	}
 	for name := range f.clusters {
 		addOn := &addonv1beta1.ManagedClusterAddOn{}
 		err := r.Reader.Get(ctx, client.ObjectKey{Namespace: name, Name: v1alpha1.AddOnName}, addOn)

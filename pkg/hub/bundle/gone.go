@@ -46,6 +46,7 @@ func (r *Reconciler) gone(ctx context.Context, key types.NamespacedName) error {
 
 func (r *Reconciler) forget(key types.NamespacedName) {
 	r.memories.forget(key)
+	r.interests.begin(key)
 	r.Contents.Forget(key)
 	r.Placements.Forget(key, nil)
 }

@@ -3,9 +3,12 @@ package bundle
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"open-cluster-management.io/fleet-addon/pkg/hub/cluster"
+	"open-cluster-management.io/fleet-addon/pkg/hub/outcome"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 	"open-cluster-management.io/fleet-addon/pkg/target"
 	"open-cluster-management.io/fleet-addon/pkg/work"
@@ -34,7 +37,7 @@ func match(f *facts, e *edition, implicit bool, clusters []target.Cluster) (map[
 	out := make(map[string]*target.Match, len(clusters))
 	if implicit {
 		matches = target.SelectAll(e.bundle, clusters)
-	} else if matches, err = target.Select(e.bundle, target.Groups(f.groups), clusters); err != nil {
+	} else if matches, err = target.Select(e.bundle, f.groups, clusters); err != nil {
 		return nil, err
 	}
 	for i := range matches {
@@ -44,35 +47,67 @@ func match(f *facts, e *edition, implicit bool, clusters []target.Cluster) (map[
 }
 
 // render says what an offer comes to on a cluster that it matches; old is what it came
-// to in the last plan.
+// to in the last plan. What was rendered is not kept, as on each of thousands of
+// clusters it can be another one: an admission renders it again.
 func (o *offer) render(f *facts, name string, old map[string]rendered) rendered {
 	match := o.matches[name]
+	uses := match.Uses()
+	c := f.clusterFor(name, uses)
 	from := renderKey{
-		edition: o.key, rule: match.Rule, cluster: fingerprint(f.clusters[name]), agentNamespace: f.agentNamespace(name),
+		edition: o.key, rule: match.Rule, cluster: uses.Fingerprint(&c), agentNamespace: f.agentNamespace(name),
 	}
 	made, ok := old[name]
 	if ok && made.from == from {
 		return made
 	}
-	made = rendered{from: from}
-	if made.id, made.err = target.DeploymentID(o.packed.name, match.Options); made.err != nil {
+	made = rendered{from: from, own: !uses.None()}
+	d, err := o.deploymentOn(f, &c)
+	if err != nil {
+		made.err = err
 		return made
 	}
-	made.shape, made.err = work.Shape(o.deployment(f, name, made.id))
+	made.id = d.ID
+	made.shape, made.err = work.Shape(d)
 	return made
 }
 
-// deployment of the edition on a cluster that it matches, without what an admission adds.
-func (o *offer) deployment(f *facts, name, id string) work.Deployment {
+// deployment is what a plan admits or refreshes on a cluster, without what an admission
+// adds. It is rendered again.
+func (o *offer) deployment(f *facts, name, id string) (work.Deployment, error) {
+	match := o.matches[name]
+	if match == nil {
+		return work.Deployment{}, outcome.Terminal(fmt.Errorf("cluster %s: planned without options", name))
+	}
+	c := f.clusterFor(name, match.Uses())
+	d, err := o.deploymentOn(f, &c)
+	if err != nil {
+		return work.Deployment{}, outcome.Terminal(err)
+	}
+	if d.ID != id {
+		return work.Deployment{}, changed("what the bundle says on cluster %s", name)
+	}
+	return d, nil
+}
+
+// deploymentOn renders the edition for a cluster.
+func (o *offer) deploymentOn(f *facts, c *target.Cluster) (work.Deployment, error) {
+	options, err := o.matches[c.Name].Render(c)
+	if err != nil {
+		return work.Deployment{}, err
+	}
+	id, err := target.DeploymentID(o.packed.name, options)
+	if err != nil {
+		return work.Deployment{}, err
+	}
 	return work.Deployment{
 		Bundle:         f.key(),
-		Cluster:        name,
-		AgentNamespace: f.agentNamespace(name),
+		Cluster:        c.Name,
+		AgentNamespace: f.agentNamespace(c.Name),
 		ID:             id,
 		Content:        o.packed.source(),
-		Options:        o.matches[name].Options,
+		Options:        options,
 		Paused:         f.bundle.Spec.Paused,
-	}
+	}, nil
 }
 
 // offerCompleted says of clusters without a work what the last completed revision comes
@@ -150,12 +185,28 @@ func (q *question) manualPartitions(f *facts) {
 		clusters = append(clusters, f.targetCluster(name))
 	}
 	var err error
-	if q.partitions, err = target.Partitions(q.desired.bundle, target.Groups(f.groups), clusters); err != nil {
+	if q.partitions, err = target.Partitions(q.desired.bundle, f.groups, clusters); err != nil {
 		q.block(rollout.BundleInvalid, err.Error())
 	}
 }
 
+// targetCluster is a cluster as targets see it.
 func (f *facts) targetCluster(name string) target.Cluster {
 	c := f.clusters[name]
 	return target.Cluster{Name: name, Labels: c.Labels, Annotations: c.Annotations}
 }
+
+// clusterFor is a cluster as options see it that use so much of it. What costs something
+// to find is left out where it is not used.
+func (f *facts) clusterFor(name string, uses target.Uses) target.Cluster {
+	c := f.targetCluster(name)
+	if used(uses.Claims) {
+		c.Claims = cluster.Claims(f.clusters[name])
+	}
+	if used(uses.Values) && f.values != nil {
+		c.Values, c.ValuesError = f.values(name)
+	}
+	return c
+}
+
+func used(k target.Keys) bool { return k.Any || len(k.Named) > 0 }

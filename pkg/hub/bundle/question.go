@@ -3,20 +3,19 @@ package bundle
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	clusterv1 "open-cluster-management.io/api/cluster/v1"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/content"
 	"open-cluster-management.io/fleet-addon/pkg/hub/cluster"
 	hubcontent "open-cluster-management.io/fleet-addon/pkg/hub/content"
 	"open-cluster-management.io/fleet-addon/pkg/hub/lenient"
+	"open-cluster-management.io/fleet-addon/pkg/hub/variables"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 	"open-cluster-management.io/fleet-addon/pkg/target"
 	"open-cluster-management.io/fleet-addon/pkg/work"
@@ -55,6 +54,8 @@ type rendered struct {
 	from      renderKey
 	id, shape string
 	err       error
+	// own is true where it depends on the cluster.
+	own bool
 }
 
 // renderKey is all that an id and a shape depend on.
@@ -221,8 +222,10 @@ func (q *question) render(f *facts, m *memory) {
 			m.rendered[name] = made
 			c.DesiredID, c.DesiredShape = made.id, made.shape
 			switch {
-			case errors.Is(made.err, work.ErrTooLarge):
+			case errors.Is(made.err, work.ErrTooLarge) && !made.own:
 				q.block(rollout.TooLarge, made.err.Error())
+			case errors.Is(made.err, variables.ErrPending):
+				c.RenderWaits = made.err.Error()
 			case made.err != nil:
 				c.RenderError = made.err.Error()
 			}
@@ -267,21 +270,6 @@ func (q *question) clusterOf(f *facts, m *memory, name string) rollout.Cluster {
 		c.Work = &read.work
 	}
 	return c
-}
-
-var fingerprintSeed = maphash.MakeSeed()
-
-// fingerprint of what of a cluster the options can depend on; equal only within
-// one process. Pairs are added up, so that nothing has to be sorted.
-func fingerprint(c *clusterv1.ManagedCluster) uint64 {
-	type pair struct{ key, value string }
-	var sums [2]uint64
-	for i, set := range []map[string]string{c.Labels, c.Annotations} {
-		for k, v := range set {
-			sums[i] += maphash.Comparable(fingerprintSeed, pair{k, v})
-		}
-	}
-	return maphash.Comparable(fingerprintSeed, sums)
 }
 
 // leases puts what was read of leases into the input.

@@ -20,6 +20,7 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/hub/cluster"
 	"open-cluster-management.io/fleet-addon/pkg/hub/tenancy"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
+	"open-cluster-management.io/fleet-addon/pkg/target"
 	"open-cluster-management.io/fleet-addon/pkg/work"
 )
 
@@ -124,7 +125,7 @@ func TestRenderingIsKeptUntilSomethingChanges(t *testing.T) {
 	}{
 		"nothing":                  {func(*facts) {}, true},
 		"a status of the cluster":  {func(f *facts) { f.clusters["dev"].Status.Version.Kubernetes = "v1.36" }, true},
-		"a label of the cluster":   {func(f *facts) { f.clusters["dev"].Labels["zone"] = "a" }, false},
+		"a label of the cluster":   {func(f *facts) { f.clusters["dev"].Labels["zone"] = "a" }, true},
 		"the bundle's generation":  {func(f *facts) { f.bundle.Generation++ }, false},
 		"a bundle of the old name": {func(f *facts) { f.bundle.UID = "another" }, false},
 	}
@@ -148,19 +149,19 @@ func TestRenderingIsKeptUntilSomethingChanges(t *testing.T) {
 // a ClusterGroup gets the other one's options, whatever the targets are called.
 func TestTargetsOfOneName(t *testing.T) {
 	f, m := askable(), &memory{}
-	group := func(name, environment string) fleet.ClusterGroup {
-		return fleet.ClusterGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name}, Spec: fleet.ClusterGroupSpec{
+	group := func(name, environment string) target.Group {
+		return target.Group{ClusterGroup: fleet.ClusterGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name}, Spec: fleet.ClusterGroupSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"environment": environment}},
-		}}
+		}}}
 	}
 	f.bundle.Spec.Targets = []fleet.BundleTarget{
 		{Name: "x", ClusterGroup: "one", BundleDeploymentOptions: fleet.BundleDeploymentOptions{TargetNamespace: "one"}},
 		{Name: "x", ClusterGroup: "two", BundleDeploymentOptions: fleet.BundleDeploymentOptions{TargetNamespace: "two"}},
 	}
-	f.groups = []fleet.ClusterGroup{group("one", "dev"), group("two", "stg")}
+	f.groups = []target.Group{group("one", "dev"), group("two", "stg")}
 	(&Reconciler{}).ask(f, m)
 	before := m.rendered["dev"].id
-	f.groups = []fleet.ClusterGroup{group("one", "stg"), group("two", "dev")}
+	f.groups = []target.Group{group("one", "stg"), group("two", "dev")}
 	(&Reconciler{}).ask(f, m)
 	if m.rendered["dev"].id == before {
 		t.Error("the options changed and the id did not")
@@ -198,27 +199,6 @@ func TestAgentNamespace(t *testing.T) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestFingerprint(t *testing.T) {
-	of := func(labels, annotations map[string]string) uint64 {
-		return fingerprint(&clusterv1.ManagedCluster{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: annotations}})
-	}
-	base := of(map[string]string{"a": "1", "b": "2"}, nil)
-	if again := of(map[string]string{"b": "2", "a": "1"}, map[string]string{}); again != base {
-		t.Error("the order counts")
-	}
-	for name, other := range map[string]uint64{
-		"swapped values": of(map[string]string{"a": "2", "b": "1"}, nil),
-		"swapped pair":   of(map[string]string{"1": "a", "b": "2"}, nil),
-		"annotations":    of(nil, map[string]string{"a": "1", "b": "2"}),
-		"one less":       of(map[string]string{"a": "1"}, nil),
-		"empty value":    of(map[string]string{"a": "1", "b": ""}, nil),
-	} {
-		if other == base {
-			t.Errorf("%s: the same fingerprint", name)
-		}
 	}
 }
 

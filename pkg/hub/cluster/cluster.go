@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -44,15 +45,38 @@ func Unreachable(c *clusterv1.ManagedCluster) bool {
 	})
 }
 
-// Changed tells whether anything changed that a plan can depend on. Heartbeats,
-// capacities and claims do not count.
-func Changed(a, b *clusterv1.ManagedCluster) bool {
+// Change is what of a cluster differs between two readings, as far as a plan can depend
+// on it. Heartbeats and capacities do not count.
+type Change struct {
+	// Presence: the cluster is another one, or is being deleted.
+	Presence bool
+	// Health: whether it is available and reachable, and since when.
+	Health bool
+	// Labels, Annotations and Claims.
+	Labels, Annotations, Claims bool
+}
+
+// Compare tells what differs between two readings of a cluster.
+func Compare(a, b *clusterv1.ManagedCluster) Change {
 	aAvailable, aSince := Available(a)
 	bAvailable, bSince := Available(b)
-	return aAvailable != bAvailable || aSince != bSince ||
-		!a.DeletionTimestamp.Equal(b.DeletionTimestamp) ||
-		!SameScheduling(a, b) ||
-		!equality.Semantic.DeepEqual(a.Annotations, b.Annotations)
+	return Change{
+		Presence: a.UID != b.UID || !a.DeletionTimestamp.Equal(b.DeletionTimestamp),
+		Health: aAvailable != bAvailable || aSince != bSince ||
+			!equality.Semantic.DeepEqual(a.Spec.Taints, b.Spec.Taints),
+		Labels:      !maps.Equal(a.Labels, b.Labels),
+		Annotations: !maps.Equal(a.Annotations, b.Annotations),
+		Claims:      !slices.Equal(a.Status.ClusterClaims, b.Status.ClusterClaims),
+	}
+}
+
+// Claims are the ClusterClaims that a cluster reports, by name.
+func Claims(c *clusterv1.ManagedCluster) map[string]string {
+	out := make(map[string]string, len(c.Status.ClusterClaims))
+	for _, claim := range c.Status.ClusterClaims {
+		out[claim.Name] = claim.Value
+	}
+	return out
 }
 
 // SameScheduling tells whether two readings agree on what decides where the

@@ -12,37 +12,38 @@ import (
 
 var noon = metav1.Time{Time: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)}
 
-func TestChanged(t *testing.T) {
+func TestCompare(t *testing.T) {
 	tests := map[string]struct {
 		change func(*clusterv1.ManagedCluster)
-		want   bool
+		want   Change
 	}{
-		"nothing": {func(*clusterv1.ManagedCluster) {}, false},
+		"nothing": {func(*clusterv1.ManagedCluster) {}, Change{}},
 		"capacity": {func(c *clusterv1.ManagedCluster) {
 			c.Status.Capacity = clusterv1.ResourceList{"cpu": {}}
-		}, false},
+		}, Change{}},
 		"a claim": {func(c *clusterv1.ManagedCluster) {
 			c.Status.ClusterClaims = []clusterv1.ManagedClusterClaim{{Name: "id", Value: "1"}}
-		}, false},
-		"a message of Available": {func(c *clusterv1.ManagedCluster) { c.Status.Conditions[0].Message = "still" }, false},
-		"a label":                {func(c *clusterv1.ManagedCluster) { c.Labels = map[string]string{"a": "b"} }, true},
-		"an annotation":          {func(c *clusterv1.ManagedCluster) { c.Annotations = map[string]string{"a": "b"} }, true},
+		}, Change{Claims: true}},
+		"a message of Available": {func(c *clusterv1.ManagedCluster) { c.Status.Conditions[0].Message = "still" }, Change{}},
+		"a label":                {func(c *clusterv1.ManagedCluster) { c.Labels = map[string]string{"a": "b"} }, Change{Labels: true}},
+		"an annotation":          {func(c *clusterv1.ManagedCluster) { c.Annotations = map[string]string{"a": "b"} }, Change{Annotations: true}},
 		"a taint": {func(c *clusterv1.ManagedCluster) {
 			c.Spec.Taints = []clusterv1.Taint{{Key: clusterv1.ManagedClusterTaintUnreachable}}
-		}, true},
-		"a loss of Available": {func(c *clusterv1.ManagedCluster) { c.Status.Conditions[0].Status = metav1.ConditionUnknown }, true},
+		}, Change{Health: true}},
+		"a loss of Available": {func(c *clusterv1.ManagedCluster) { c.Status.Conditions[0].Status = metav1.ConditionUnknown }, Change{Health: true}},
 		"a short loss of Available that was missed": {func(c *clusterv1.ManagedCluster) {
 			c.Status.Conditions[0].LastTransitionTime = metav1.Time{Time: noon.Add(time.Minute)}
-		}, true},
-		"a deletion": {func(c *clusterv1.ManagedCluster) { c.DeletionTimestamp = &noon }, true},
+		}, Change{Health: true}},
+		"a deletion":              {func(c *clusterv1.ManagedCluster) { c.DeletionTimestamp = &noon }, Change{Presence: true}},
+		"another one of its name": {func(c *clusterv1.ManagedCluster) { c.UID = "another" }, Change{Presence: true}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			a := available()
 			b := a.DeepCopy()
 			tt.change(b)
-			if got := Changed(a, b); got != tt.want {
-				t.Errorf("Changed = %v, want %v", got, tt.want)
+			if got := Compare(a, b); got != tt.want {
+				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 		})
 	}

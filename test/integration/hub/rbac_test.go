@@ -28,7 +28,7 @@ func rules() []rbacv1.PolicyRule {
 	watch, read, patch := []string{"list", "watch"}, []string{"get", "list", "watch"}, []string{"patch"}
 	return []rbacv1.PolicyRule{
 		rule("fleet.cattle.io", read, "bundles"),
-		rule("fleet.cattle.io", watch, "clustergroups"),
+		rule("fleet.cattle.io", watch, "clustergroups", "bundlenamespacemappings"),
 		rule("fleet.cattle.io", patch, "bundles/status"),
 		rule("fleet.open-cluster-management.io", watch, "rolloutpolicies"),
 		rule("fleet.open-cluster-management.io", append([]string{"create", "patch"}, read...), "rollouts"),
@@ -40,7 +40,7 @@ func rules() []rbacv1.PolicyRule {
 		rule("cluster.open-cluster-management.io", read, "managedclusters", "managedclustersets", "placements"),
 		rule("cluster.open-cluster-management.io", watch, "managedclustersetbindings", "placementdecisions"),
 		rule("work.open-cluster-management.io", append([]string{"create", "patch", "delete"}, read...), "manifestworks"),
-		rule("addon.open-cluster-management.io", watch, "managedclusteraddons", "clustermanagementaddons"),
+		rule("addon.open-cluster-management.io", watch, "managedclusteraddons", "clustermanagementaddons", "addondeploymentconfigs"),
 		named(rule("addon.open-cluster-management.io", patch, "managedclusteraddons"), "fleet"),
 		named(rule("coordination.k8s.io", []string{"get"}, "leases"), "managed-cluster-lease"),
 		rule("events.k8s.io", []string{"create", "patch"}, "events"),
