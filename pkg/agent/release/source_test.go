@@ -66,14 +66,14 @@ func TestWantOf(t *testing.T) {
 	}{
 		"nothing set": {fleet.BundleDeploymentOptions{}, ""},
 		"what is supported": {fleet.BundleDeploymentOptions{
-			DefaultNamespace: "x", KeepResources: true, Helm: &fleet.HelmOptions{Force: true, TakeOwnership: true, MaxHistory: 3},
+			DefaultNamespace: "x", KeepResources: true, Helm: &fleet.HelmOptions{Force: true, TakeOwnership: true, MaxHistory: 3, Repo: "x"},
+			GitOpsBundleDeploymentOptions: fleet.GitOpsBundleDeploymentOptions{
+				Kustomize: &fleet.KustomizeOptions{Dir: "x"}, YAML: &fleet.YAMLOptions{Overlays: []string{"dev"}},
+			},
 		}, ""},
 		"several": {fleet.BundleDeploymentOptions{
-			ServiceAccount: "x", Helm: &fleet.HelmOptions{Atomic: true, WaitForJobs: true, Repo: "x", ValuesFrom: []fleet.ValuesFrom{{}}},
-		}, "spec.options: helm.atomic, helm.repo, helm.valuesFrom, helm.waitForJobs, serviceAccount not supported"},
-		"kustomize": {fleet.BundleDeploymentOptions{GitOpsBundleDeploymentOptions: fleet.GitOpsBundleDeploymentOptions{
-			Kustomize: &fleet.KustomizeOptions{Dir: "x"}, YAML: &fleet.YAMLOptions{Overlays: []string{"dev"}},
-		}}, "spec.options: kustomize.dir, yaml.overlays not supported"},
+			ServiceAccount: "x", Helm: &fleet.HelmOptions{Atomic: true, WaitForJobs: true, ValuesFrom: []fleet.ValuesFrom{{}}},
+		}, "spec.options: helm.atomic, helm.valuesFrom, helm.waitForJobs, serviceAccount not supported"},
 		"the namespace's": {fleet.BundleDeploymentOptions{
 			NamespaceLabels: map[string]string{"a": "b"}, NamespaceAnnotations: map[string]string{"a": "b"},
 			DownstreamResources: []fleet.DownstreamResource{{}}, AllowedTargetNamespaceSelector: &metav1.LabelSelector{},
@@ -145,5 +145,23 @@ func TestPostRenderer(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+func TestPostRendererKustomizes(t *testing.T) {
+	run := func(kustomization string) (*bytes.Buffer, error) {
+		source := &Source{input: render.Input{Files: files("kustomization.yaml", kustomization)}}
+		return postRenderer{&session{want: wanted(), source: source}}.Run(bytes.NewBufferString("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"))
+	}
+	out, err := run("namePrefix: my-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels:\n    fleet.open-cluster-management.io/bundle-deployment: bd\n  name: my-x\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := run("resources: [https://example.com/x]"); fault.KindOf(err) != fault.Terminal {
+		t.Errorf("not terminal: %v", err)
 	}
 }

@@ -64,9 +64,6 @@ var unsupported = []struct {
 	field string
 	set   func(fleet.BundleDeploymentOptions) bool
 }{
-	{"kustomize.dir", func(o fleet.BundleDeploymentOptions) bool { return o.Kustomize != nil && o.Kustomize.Dir != "" }},
-	{"yaml.overlays", func(o fleet.BundleDeploymentOptions) bool { return o.YAML != nil && len(o.YAML.Overlays) > 0 }},
-	{"helm.repo", func(o fleet.BundleDeploymentOptions) bool { return o.Helm.Repo != "" }},
 	{"helm.valuesFrom", func(o fleet.BundleDeploymentOptions) bool { return len(o.Helm.ValuesFrom) > 0 }},
 	// Both make Helm wait, which would hold a worker.
 	{"helm.atomic", func(o fleet.BundleDeploymentOptions) bool { return o.Helm.Atomic }},

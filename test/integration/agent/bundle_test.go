@@ -3,6 +3,7 @@ package agent_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -79,7 +80,9 @@ func (b *bundle) admit(change ...func(*v1alpha1.BundleDeploymentSpec)) *bundle {
 		f(&b.spec)
 	}
 	b.n++
-	sum := sha256.Sum256(fmt.Appendf(nil, "%v %v", b.spec.Options.Helm, b.spec.ValuesHash))
+	options, err := json.Marshal(b.spec.Options)
+	Expect(err).NotTo(HaveOccurred())
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %v", options, b.spec.ValuesHash))
 	b.spec.DeploymentID = b.spec.Content.Name + ":" + hex.EncodeToString(sum[:])
 	b.spec.Admission = fmt.Sprintf("%s-%d", b.name, b.n)
 	return b.refresh()
