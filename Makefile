@@ -82,6 +82,7 @@ integration: $(ENV) ## Run the suites that need an API server and etcd
 # clusters are always stopped; their logs stay when something failed.
 .PHONY: e2e
 e2e: build $(ENV) ## Run the e2e suite on local clusters
+	$(ENV) build fleet --link .local/bin
 	@keep=--keep-data; trap '$(ENV) down --dir $(E2E_DIR) $$keep' EXIT; \
 	$(ENV) up --dir $(E2E_DIR) --lease 5s $(E2E_CLUSTERS:%=--cluster %) --fleet-addon-binary bin/fleet-addon; \
 	FLEET_E2E_ENV=$(abspath $(E2E_DIR)) go tool ginkgo --procs=2 --timeout=30m -v ./test/e2e; \

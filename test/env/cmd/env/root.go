@@ -43,12 +43,16 @@ Programs are built from their Go modules into $` + toolchain.CacheEnv + ` (defau
 func buildCommand() *cobra.Command {
 	var link string
 	cmd := &cobra.Command{
-		Use:     "build",
-		Short:   "Build the programs into the cache and start nothing",
-		Example: "  env build --link .local/bin",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			tools, err := toolchain.Ensure(cmd.Context(), cmd.OutOrStdout())
+		Use:   "build [NAME...]",
+		Short: "Build the programs into the cache and start nothing",
+		Long: `Build the programs into the cache and start nothing. NAME is a folder of test/env/tools;
+without any, all that an environment needs is built.`,
+		Example: `  env build --link .local/bin
+
+  # Fleet's own command line, which no environment needs
+  env build fleet --link .local/bin`,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			tools, err := toolchain.Ensure(cmd.Context(), cmd.OutOrStdout(), names...)
 			if err != nil || link == "" {
 				return err
 			}

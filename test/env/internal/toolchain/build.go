@@ -22,8 +22,13 @@ type Tools struct {
 // Path of a program.
 func (t Tools) Path(name string) string { return t.paths[name] }
 
-// Ensure builds what is not in the cache yet and tells about it line by line on out. Two at once build once.
-func Ensure(ctx context.Context, out io.Writer) (Tools, error) {
+// Ensure builds what is not in the cache yet and tells about it line by line on out. Two at once build once. Names are
+// those of the tool modules; without any it is all that an environment needs.
+func Ensure(ctx context.Context, out io.Writer, names ...string) (Tools, error) {
+	wanted, err := chosen(names)
+	if err != nil {
+		return Tools{}, err
+	}
 	source, err := toolsDir()
 	if err != nil {
 		return Tools{}, err
@@ -32,7 +37,7 @@ func Ensure(ctx context.Context, out io.Writer) (Tools, error) {
 	if err != nil {
 		return Tools{}, err
 	}
-	b := builder{source: source, out: out, groups: groups(), tools: Tools{paths: map[string]string{}}}
+	b := builder{source: source, out: out, groups: wanted, tools: Tools{paths: map[string]string{}}}
 	if err := b.place(root); err != nil {
 		return Tools{}, err
 	}
@@ -96,8 +101,7 @@ func (b builder) complete() bool {
 			return false
 		}
 	}
-	_, err := os.Stat(b.tools.Manifests)
-	return err == nil
+	return b.haveManifests()
 }
 
 func (b builder) run(ctx context.Context) error {
@@ -113,7 +117,11 @@ func (b builder) run(ctx context.Context) error {
 			return err
 		}
 	}
-	fmt.Fprintf(b.out, "build: programs go to %s (a first build takes about 15 minutes on two cores)\n", filepath.Dir(b.groups[0].dir))
+	var cold []string
+	for _, g := range b.groups {
+		cold = append(cold, g.module+" "+g.cold)
+	}
+	fmt.Fprintf(b.out, "build: programs go to %s (a first build takes on two cores: %s)\n", filepath.Dir(b.groups[0].dir), strings.Join(cold, ", "))
 	start := time.Now()
 	for _, g := range b.groups {
 		for _, p := range b.missing(g) {

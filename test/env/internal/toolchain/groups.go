@@ -1,6 +1,10 @@
 package toolchain
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Versions of what is built; tools/*/go.mod carry the same, and a test compares them.
 const (
@@ -8,9 +12,13 @@ const (
 	EtcdVersion       = "v3.6.16"
 	KwokVersion       = "v0.7.0"
 	OCMVersion        = "v1.2.1"
+	FleetVersion      = "v0.16.0"
 )
 
-const ocmModule = "open-cluster-management.io/ocm"
+const (
+	ocmModule   = "open-cluster-management.io/ocm"
+	fleetModule = "github.com/rancher/fleet"
+)
 
 // group is what one tool module builds. The first program of a group compiles nearly all that the others need.
 type group struct {
@@ -22,6 +30,8 @@ type group struct {
 	stamps   []string
 	// cold is the time a first build takes on two cores, for the progress line.
 	cold string
+	// apart is true for what an environment does without: it is built for those only who name it.
+	apart bool
 }
 
 type program struct{ name, pkg string }
@@ -56,6 +66,11 @@ func groups() []group {
 			module: "kwok", version: KwokVersion, path: "sigs.k8s.io/kwok", cold: "2 min",
 			programs: []program{{"kwok", "sigs.k8s.io/kwok/cmd/kwok"}},
 		},
+		{
+			module: "fleet", version: FleetVersion, path: fleetModule, cold: "3 min", apart: true,
+			stamps:   []string{fleetModule + "/pkg/version.Version=" + FleetVersion},
+			programs: []program{{"fleet", fleetModule + "/cmd/fleetcli"}},
+		},
 	}
 }
 
@@ -71,4 +86,22 @@ func kubernetesStamps() []string {
 		}
 	}
 	return stamps
+}
+
+// chosen are the groups of these names; without a name those that an environment needs.
+func chosen(names []string) ([]group, error) {
+	all := groups()
+	if len(names) == 0 {
+		return slices.DeleteFunc(all, func(g group) bool { return g.apart }), nil
+	}
+	var known []string
+	for _, g := range all {
+		known = append(known, g.module)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("nothing to build is called %q: there are %s", name, strings.Join(known, ", "))
+		}
+	}
+	return slices.DeleteFunc(all, func(g group) bool { return !slices.Contains(names, g.module) }), nil
 }

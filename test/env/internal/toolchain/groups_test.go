@@ -3,6 +3,7 @@ package toolchain
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,4 +21,37 @@ func TestVersionsAreThoseOfTheToolModules(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestChosen(t *testing.T) {
+	for name, test := range map[string]struct {
+		names, want []string
+		wantErr     string
+	}{
+		"what an environment needs":             {want: []string{"etcd", "kube", "ocm", "kwok"}},
+		"what is named, in the order of builds": {names: []string{"fleet", "kube"}, want: []string{"kube", "fleet"}},
+		"what is not there names all that there is": {names: []string{"fleet", "helm"},
+			wantErr: `nothing to build is called "helm": there are etcd, kube, ocm, kwok, fleet`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			groups, err := chosen(test.names)
+			if text := errorText(err); text != test.wantErr {
+				t.Fatalf("error %q, want %q", text, test.wantErr)
+			}
+			var got []string
+			for _, g := range groups {
+				got = append(got, g.module)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

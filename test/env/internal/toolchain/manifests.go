@@ -20,8 +20,17 @@ var manifestDirs = []string{
 	"manifests/klusterlet/management",
 }
 
+// haveManifests is true if they are there, or if nobody asks for what they belong to.
+func (b builder) haveManifests() bool {
+	if b.tools.Manifests == "" {
+		return true
+	}
+	_, err := os.Stat(b.tools.Manifests)
+	return err == nil
+}
+
 func (b builder) copyManifests(ctx context.Context) error {
-	if _, err := os.Stat(b.tools.Manifests); err == nil {
+	if b.haveManifests() {
 		return nil
 	}
 	ocm := b.groups[slices.IndexFunc(b.groups, func(g group) bool { return g.path == ocmModule })]
