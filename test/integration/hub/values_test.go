@@ -10,9 +10,12 @@ import (
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1 "open-cluster-management.io/api/work/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/values"
+	"open-cluster-management.io/fleet-addon/pkg/work"
 )
 
 // canary is a value that nobody but Secrets may have.
@@ -65,11 +68,18 @@ func (w *world) holdsFor(reason string) string {
 	return w.rollout().Status.Message
 }
 
-// valuesOn are the values that a cluster gets.
+// valuesOn are the values that a cluster gets with the bundle app.
 func (w *world) valuesOn(cluster string) string {
 	GinkgoHelper()
-	mw := w.work(cluster)
-	if mw == nil {
+	return w.valuesOf(w.bundle(), cluster)
+}
+
+// valuesOf are the values that a cluster gets with a bundle; "" while it has no work.
+func (w *world) valuesOf(b *fleet.Bundle, cluster string) string {
+	GinkgoHelper()
+	mw := &workv1.ManifestWork{}
+	if err := k8s.Get(bg, client.ObjectKey{Namespace: cluster, Name: work.Name(keyOf(b))}, mw); err != nil {
+		Expect(client.IgnoreNotFound(err)).To(Succeed())
 		return ""
 	}
 	secret := &corev1.Secret{}
@@ -89,7 +99,8 @@ func (w *world) leaks() []string {
 			out = append(out, name)
 		}
 	}
-	look("Bundle", w.current())
+	// What people write in a Bundle is their own.
+	look("Bundle", w.current().Status)
 	look("Rollout", w.rollout())
 	for _, cr := range w.revisions() {
 		look(cr.Name, &cr)
