@@ -76,25 +76,37 @@ func (h *hub) clusters(ctx context.Context, r *v1alpha1.Rollout, now time.Time) 
 	return list, nil
 }
 
-// works lists the bundle's ManifestWorks in all namespaces.
+// works lists the bundle's ManifestWorks in all namespaces, without what they carry.
 func (h *hub) works(ctx context.Context) ([]workv1.ManifestWork, error) {
 	var out []workv1.ManifestWork
+	err := h.eachWork(ctx, func(w *workv1.ManifestWork) error {
+		w.Spec, w.ManagedFields = workv1.ManifestWorkSpec{}, nil
+		out = append(out, *w)
+		return nil
+	})
+	return out, err
+}
+
+// eachWork looks at the bundle's ManifestWorks in all namespaces, a page at a time.
+func (h *hub) eachWork(ctx context.Context, look func(*workv1.ManifestWork) error) error {
 	list := &workv1.ManifestWorkList{}
 	for {
 		err := h.client.List(ctx, list, client.MatchingLabelsSelector{Selector: work.Selector(h.bundle)}, client.Limit(page), client.Continue(list.Continue))
 		if err != nil {
-			return nil, denied(fmt.Errorf("list ManifestWorks of Bundle %s: %w", h.bundle, err),
+			return denied(fmt.Errorf("list ManifestWorks of Bundle %s: %w", h.bundle, err),
 				"list", "manifestworks.work.open-cluster-management.io", metav1.NamespaceAll)
 		}
-		for _, w := range list.Items {
+		for i := range list.Items {
 			// Somebody's copy under another name is no work of the bundle.
-			if w.Name == work.Name(h.bundle) {
-				w.Spec, w.ManagedFields = workv1.ManifestWorkSpec{}, nil
-				out = append(out, w)
+			if list.Items[i].Name != work.Name(h.bundle) {
+				continue
+			}
+			if err := look(&list.Items[i]); err != nil {
+				return err
 			}
 		}
 		if list.Continue == "" {
-			return out, nil
+			return nil
 		}
 	}
 }

@@ -36,6 +36,7 @@ Exit status:
 	})
 	root.AddCommand(
 		newDeployCommand(streams),
+		newDiffCommand(streams),
 		newRolloutCommand(streams),
 		newCompletionCommand(streams),
 	)

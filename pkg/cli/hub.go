@@ -8,6 +8,7 @@ import (
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,7 +82,7 @@ func unconfigured(flags *genericclioptions.ConfigFlags) bool {
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		v1alpha1.AddToScheme, fleet.AddToScheme, appsv1.AddToScheme, workv1.Install, clusterv1.Install,
+		v1alpha1.AddToScheme, fleet.AddToScheme, appsv1.AddToScheme, corev1.AddToScheme, workv1.Install, clusterv1.Install,
 		clusterv1beta1.Install, addonv1beta1.Install,
 	} {
 		if err := add(scheme); err != nil {
