@@ -30,6 +30,7 @@ var _ = Describe("fleet-addon", func() {
 	Describe("placement decisions", decisionSpecs)
 	Describe("kubectl", kubectlSpecs)
 	Describe("rollouts", engineSpecs)
+	Describe("Fleet's own command line", fleetCLISpecs)
 
 	// These do something to the clusters or to the add-on, and what takes them away comes last.
 	Describe("alone", Serial, Ordered, ContinueOnFailure, func() {
