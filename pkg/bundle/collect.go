@@ -23,6 +23,7 @@ type collector struct {
 
 	files []content.File
 	bytes int
+	links int
 	// charts are the directories that are charts.
 	charts []string
 }
@@ -84,11 +85,10 @@ func (c *collector) entry(dir string, e fs.DirEntry, above []fs.FileInfo, rules 
 		if ignored(rules, e.Name(), false) {
 			return nil
 		}
-		info, err := c.root.Stat(name)
-		if err != nil {
-			return c.explain(name, err)
+		var err error
+		if isDir, err = c.follow(name); err != nil {
+			return err
 		}
-		isDir = info.IsDir()
 	}
 	if ignored(rules, e.Name(), isDir) {
 		return nil
@@ -100,6 +100,22 @@ func (c *collector) entry(dir string, e fs.DirEntry, above []fs.FileInfo, rules 
 		c.charts = append(c.charts, dir)
 	}
 	return c.file(name)
+}
+
+// follow says whether a symlink leads to a directory.
+func (c *collector) follow(name string) (bool, error) {
+	info, err := c.root.Stat(name)
+	if err != nil {
+		return false, c.explain(name, err)
+	}
+	if !info.IsDir() {
+		return false, nil
+	}
+	c.links++
+	if c.links > MaxLinks {
+		return false, fmt.Errorf("%s: %w: more than %d symlinks to directories are followed; remove some of them", c.show(name), ErrTooLarge, MaxLinks)
+	}
+	return true, nil
 }
 
 func (c *collector) file(name string) error {

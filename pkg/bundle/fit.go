@@ -49,7 +49,9 @@ func encode(files []content.File, compress bool) ([]fleet.BundleResource, error)
 
 // fill puts files into a bundle, compressed if they must be, and says no to what the API
 // server would refuse.
-func fill(b *fleet.Bundle, shown string, files []content.File, compress bool) error {
+//
+// The namespace comes last: Fleet measures without it.
+func fill(b *fleet.Bundle, shown, namespace string, files []content.File, compress bool) error {
 	bytes, err := resources(b, shown, files, compress)
 	if err != nil {
 		return err
@@ -59,6 +61,7 @@ func fill(b *fleet.Bundle, shown string, files []content.File, compress bool) er
 			return err
 		}
 	}
+	b.Namespace = namespace
 	bare := b.DeepCopy()
 	data, err := values.Take(bare)
 	if err != nil {

@@ -25,6 +25,9 @@ const (
 	// MaxEntries is how many files and directories one Read looks at, again for each bundle
 	// that they are in.
 	MaxEntries = 500_000
+	// MaxLinks is how many symlinks to directories one bundle follows: a few that lead to
+	// one another multiply what is below them.
+	MaxLinks = 1_000
 	// MaxDepth is how many directories can stand in one another.
 	MaxDepth = 64
 	// MaxBundles of one Read.

@@ -15,11 +15,16 @@ import (
 // options are what a fleet.yaml says.
 type options struct {
 	fleet.FleetYAML
-	// Annotations go to the Bundle. Fleet takes them too, although its type has no field.
-	Annotations map[string]string `json:"annotations,omitempty"`
+	extra
 
 	file     *yamlFile
 	warnings []string
+}
+
+// extra is what Fleet takes too, although its type has no field for it.
+type extra struct {
+	// Annotations go to the Bundle.
+	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
 // notWritten are fields of a Bundle that whoever makes it sets; in a fleet.yaml they would
@@ -30,7 +35,7 @@ var notWritten = map[string]bool{"resources": true, "contentsId": true, "helmOpO
 // that of the directory where there is none.
 func readOptions(shown string, data []byte, lenient bool) (*options, error) {
 	o := &options{}
-	file, warnings, err := decode(shown, data, o, notWritten, lenient)
+	file, warnings, err := decode(shown, data, reflect.TypeOf(o), notWritten, lenient, &o.FleetYAML, &o.extra)
 	if err != nil {
 		return nil, err
 	}
@@ -40,9 +45,9 @@ func readOptions(shown string, data []byte, lenient bool) (*options, error) {
 	return o, o.validate(lenient)
 }
 
-// decode reads a document into a struct whose fields are those of JSON. Unknown fields are
-// an error, or warnings if lenient.
-func decode(shown string, data []byte, into any, without map[string]bool, lenient bool) (*yamlFile, []string, error) {
+// decode reads a document that has the fields of a type into one or several values, each of
+// which takes what it knows. Unknown fields are an error, or warnings if lenient.
+func decode(shown string, data []byte, t reflect.Type, without map[string]bool, lenient bool, into ...any) (*yamlFile, []string, error) {
 	file, err := parseYAML(shown, data)
 	if err != nil {
 		return nil, nil, err
@@ -51,7 +56,7 @@ func decode(shown string, data []byte, into any, without map[string]bool, lenien
 		return file, nil, nil
 	}
 	s := shape{file: file, without: without}
-	if err := s.check(file.root, reflect.TypeOf(into), ""); err != nil {
+	if err := s.check(file.root, t, ""); err != nil {
 		return nil, nil, err
 	}
 	if file.second != nil {
@@ -64,9 +69,14 @@ func decode(shown string, data []byte, into any, without map[string]bool, lenien
 		s.unknown[i] += " (ignored)"
 	}
 	// The decoder of Kubernetes, and of Fleet: it knows yes and no for true and false, and
-	// makes texts of numbers where a text is needed.
-	if err := yaml.Unmarshal(data, into); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", shown, err)
+	// makes texts of some numbers where a text is needed.
+	for _, one := range into {
+		if err := yaml.Unmarshal(data, one); err != nil {
+			if len(s.loose) > 0 {
+				return nil, nil, errors.New(strings.Join(s.loose, "\n"))
+			}
+			return nil, nil, fmt.Errorf("%s: %w", shown, err)
+		}
 	}
 	return file, s.unknown, nil
 }

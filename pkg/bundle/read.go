@@ -94,10 +94,9 @@ func (r *reader) make(ctx context.Context, p place) (Made, error) {
 		return made, err
 	}
 	b := r.bundle(p, o)
-	if err := fill(b, f.shown, files, r.request.Compress); err != nil {
+	if err := fill(b, f.shown, r.request.Namespace, files, r.request.Compress); err != nil {
 		return made, err
 	}
-	b.Namespace = r.request.Namespace
 	b.TypeMeta = metav1.TypeMeta{APIVersion: fleet.SchemeGroupVersion.String(), Kind: "Bundle"}
 	made.Bundle = b
 	return made, nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -15,9 +16,15 @@ import (
 type shape struct {
 	file    *yamlFile
 	unknown []string
+	// loose are numbers and the like where a text is needed. The decoder makes texts of
+	// most, and these are the reasons where it does not.
+	loose []string
 	// without are fields of the type that nobody may write.
 	without map[string]bool
 }
+
+// oldBool is a text without quotes that the decoder takes for true or false.
+var oldBool = regexp.MustCompile(`^(?i:y|yes|n|no|on|off)$`)
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
@@ -80,6 +87,9 @@ func (s *shape) scalar(node *yaml.Node, t reflect.Type, field string) error {
 		return s.wrong(node, field, words(t))
 	}
 	if t.Kind() == reflect.String {
+		if node.Tag != "!!str" || node.Style == 0 && oldBool.MatchString(node.Value) {
+			s.loose = append(s.loose, fmt.Sprintf("%s: field %q must be a text; put it in quotes", s.file.at(node), field))
+		}
 		return nil
 	}
 	if err := node.Decode(reflect.New(t).Interface()); err != nil {

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"fmt"
+	"reflect"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 )
@@ -20,7 +21,7 @@ func ReadTargets(shown string, data []byte, lenient bool) (Targets, []string, er
 	if len(data) > MaxOptions {
 		return t, nil, fmt.Errorf("%s: %w: a targets file has at most %s", shown, ErrTooLarge, size(MaxOptions))
 	}
-	_, warnings, err := decode(shown, data, &t, nil, lenient)
+	_, warnings, err := decode(shown, data, reflect.TypeOf(t), nil, lenient, &t)
 	return t, warnings, err
 }
 

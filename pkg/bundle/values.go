@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 )
@@ -43,7 +44,7 @@ func (o *options) mergeValues(f *folder, h *fleet.HelmOptions, field ...any) ([]
 		}
 		values := &fleet.GenericMap{}
 		// Free keys: none of them is unknown.
-		if _, _, err := decode(f.show(name), data, values, nil, true); err != nil {
+		if _, _, err := decode(f.show(name), data, reflect.TypeOf(values), nil, true, values); err != nil {
 			return nil, err
 		}
 		if len(values.Data) == 0 {
