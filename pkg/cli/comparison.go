@@ -151,22 +151,12 @@ func (c *comparison) content(ctx context.Context, name string) (*v1alpha1.Conten
 
 // after is what a cluster would get; nil if nothing.
 func (c *comparison) after(ctx context.Context, mc *clusterv1.ManagedCluster) (*deployment.Deployment, error) {
-	b := c.next.bundle
 	of := target.Cluster{Name: mc.Name, Labels: mc.Labels, Annotations: mc.Annotations, Claims: cluster.Claims(mc)}
-	matches := []target.Match{}
-	if c.own {
-		var err error
-		if matches, err = target.Select(b, c.groups, []target.Cluster{of}); err != nil {
-			return nil, err
-		}
-	} else {
-		matches = target.SelectAll(b, []target.Cluster{of})
-	}
-	if len(matches) == 0 {
-		return nil, nil
+	matches, err := c.matches(of)
+	if err != nil || len(matches) == 0 {
+		return nil, err
 	}
 	if !(target.Uses{Values: matches[0].Uses().Values}).None() {
-		var err error
 		if of.Values, err = c.values(ctx, mc); err != nil {
 			return nil, err
 		}
@@ -176,6 +166,14 @@ func (c *comparison) after(ctx context.Context, mc *clusterv1.ManagedCluster) (*
 		return nil, err
 	}
 	return deployment.Made(c.hub.bundle, mc.Name, c.next.files, options)
+}
+
+func (c *comparison) matches(of target.Cluster) ([]target.Match, error) {
+	clusters := []target.Cluster{of}
+	if c.own {
+		return target.Select(c.next.bundle, c.groups, clusters)
+	}
+	return target.SelectAll(c.next.bundle, clusters), nil
 }
 
 // values are what templates know as the values of a cluster.

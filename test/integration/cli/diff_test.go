@@ -171,7 +171,7 @@ var _ = Describe("fleetctl diff", func() {
 		Expect(diff(3, admin, "nowhere")).To(ContainSubstring("there is no ManagedCluster nowhere"))
 		Expect(diff(3, operator)).To(MatchRegexp(`you have no right to list (clustergroups|managedclusters)`))
 		b := bundle()
-		b.Spec.BundleDeploymentOptions.Helm.Values.Data["env"] = "${ .ClusterLabels.nothing }"
+		b.Spec.Helm.Values.Data["env"] = "${ .ClusterLabels.nothing }"
 		Expect(k8s.Update(bg, b)).To(Succeed())
 		Expect(diff(3, admin)).To(And(ContainSubstring("cannot be told: "), ContainSubstring("Error: what changes on 2 clusters could not be told")))
 	})
@@ -179,7 +179,7 @@ var _ = Describe("fleetctl diff", func() {
 	It("uses the values of a cluster", func() {
 		wants("one", "hunter2")
 		b := bundle()
-		b.Spec.BundleDeploymentOptions.Helm.Values.Data["env"] = "${ .ClusterValues.stage }"
+		b.Spec.Helm.Values.Data["env"] = "${ .ClusterValues.stage }"
 		Expect(k8s.Update(bg, b)).To(Succeed())
 		mc := &clusterv1.ManagedCluster{}
 		Expect(k8s.Get(bg, types.NamespacedName{Name: dev}, mc)).To(Succeed())
