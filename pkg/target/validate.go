@@ -3,6 +3,7 @@ package target
 import (
 	"compress/gzip"
 	"encoding/base64"
+	"fmt"
 	"path"
 	"strings"
 
@@ -16,10 +17,18 @@ import (
 // Refused is better than ignored: what would be deployed is not what was asked for.
 const notYet = "not supported yet"
 
+// maxTargets is how many targets and restrictions a bundle may have together. A megabyte
+// holds hundreds of thousands of empty ones, and each is tried on every cluster.
+const maxTargets = 10_000
+
 // Validate returns what is wrong with a bundle and what of it this version
 // refuses, each error with its field's path.
 func Validate(b *fleet.Bundle) field.ErrorList {
 	spec := field.NewPath("spec")
+	if n := len(b.Spec.Targets) + len(b.Spec.TargetRestrictions); n > maxTargets {
+		return field.ErrorList{field.Forbidden(spec.Child("targets"), fmt.Sprintf(
+			"there are %d targets and targetRestrictions, at most %d are read; name clusters by their labels or by a ClusterGroup", n, maxTargets))}
+	}
 	errs := validateSpec(&b.Spec, spec)
 	errs = append(errs, validateResources(b.Spec.Resources, spec.Child("resources"))...)
 	errs = append(errs, validateOptions(&b.Spec.BundleDeploymentOptions, spec)...)

@@ -161,3 +161,20 @@ func TestValidateShowsNoValue(t *testing.T) {
 		t.Errorf("error %v", errs)
 	}
 }
+
+func TestValidateBoundsTargets(t *testing.T) {
+	b := bundle()
+	b.Spec.Targets = make([]fleet.BundleTarget, maxTargets-1)
+	b.Spec.TargetRestrictions = make([]fleet.BundleTargetRestriction, 1)
+	tooMany := func() bool {
+		errs := Validate(b)
+		return len(errs) == 1 && strings.Contains(errs[0].Error(), "spec.targets: Forbidden: there are 10001 targets")
+	}
+	if tooMany() {
+		t.Error("as many as are allowed are refused")
+	}
+	b.Spec.TargetRestrictions = append(b.Spec.TargetRestrictions, fleet.BundleTargetRestriction{})
+	if !tooMany() {
+		t.Errorf("one more is not: %v", Validate(b))
+	}
+}
