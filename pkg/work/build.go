@@ -159,6 +159,10 @@ func specOf(d Deployment) (workv1.ManifestWorkSpec, error) {
 // splitValues returns the options without Helm values, and the values as YAML,
 // nil if there are none. It shares the rest with the options that it is given.
 func splitValues(o fleet.BundleDeploymentOptions) (fleet.BundleDeploymentOptions, []byte, error) {
+	if o.Helm != nil && len(o.Helm.TemplateValues) > 0 {
+		// They would stand in clear where values do not.
+		return o, nil, errors.New("spec.helm.templateValues were not rendered for the cluster")
+	}
 	if o.Helm == nil || o.Helm.Values == nil {
 		return o, nil, nil
 	}

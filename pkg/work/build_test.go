@@ -99,6 +99,15 @@ func TestBuildWithValues(t *testing.T) {
 	}
 }
 
+func TestBuildTakesNoTemplatesOfValues(t *testing.T) {
+	d := deployment(func(d *Deployment) {
+		d.Options.Helm = &fleet.HelmOptions{TemplateValues: map[string]string{"password": "s3cret"}}
+	})
+	if _, err := Build(d); err == nil || !strings.Contains(err.Error(), "templateValues") || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestBuildWithoutValues(t *testing.T) {
 	cases := map[string]*fleet.HelmOptions{
 		"no helm":      nil,
