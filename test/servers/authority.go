@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// authority makes a CA and a certificate of it for 127.0.0.1 and localhost.
-func authority(t T) (caPEM []byte, cert tls.Certificate) {
+// authority makes a CA and a certificate of it for 127.0.0.1, localhost and more names.
+func authority(t T, names []string) (caPEM []byte, cert tls.Certificate) {
 	t.Helper()
 	now := time.Now()
 	ca := &x509.Certificate{
@@ -36,7 +36,7 @@ func authority(t T) (caPEM []byte, cert tls.Certificate) {
 		KeyUsage:     x509.KeyUsageDigitalSignature,
 		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		IPAddresses:  []net.IP{net.IPv4(127, 0, 0, 1)},
-		DNSNames:     []string{"localhost"},
+		DNSNames:     append([]string{"localhost"}, names...),
 	}
 	leafKey := key(t)
 	leafDER := sign(t, leaf, ca, leafKey, caKey)

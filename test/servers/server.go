@@ -20,6 +20,8 @@ type T interface {
 type Options struct {
 	// Username and Password that every request has to have; empty lets anybody in.
 	Username, Password string
+	// Names beside 127.0.0.1 and localhost that the certificate is for: see Proxy.
+	Names []string
 	// PlainHTTP serves HTTP instead of HTTPS.
 	PlainHTTP bool
 }
@@ -57,7 +59,7 @@ func New(t T, o Options) *Server {
 	if o.PlainHTTP {
 		server.Start()
 	} else {
-		ca, cert := authority(t)
+		ca, cert := authority(t, o.Names)
 		s.CA = ca
 		server.TLS = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
 		server.StartTLS()
