@@ -66,7 +66,7 @@ func Pack(resources []fleet.BundleResource) (name string, gz []byte, sum string,
 	if len(raw) > MaxSize {
 		return "", nil, "", fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(raw), MaxSize)
 	}
-	gz, err = compress(raw)
+	gz, err = compress(raw, gzip.BestCompression)
 	if err != nil {
 		return "", nil, "", err
 	}
@@ -121,10 +121,10 @@ func hash(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func compress(raw []byte) ([]byte, error) {
+func compress(raw []byte, level int) ([]byte, error) {
 	var buf bytes.Buffer
 	// The header stays empty, without time or file name: equal input, equal bytes.
-	w, err := gzip.NewWriterLevel(&buf, gzip.BestCompression)
+	w, err := gzip.NewWriterLevel(&buf, level)
 	if err != nil {
 		return nil, fmt.Errorf("compress content: %w", err)
 	}

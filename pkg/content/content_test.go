@@ -1,6 +1,7 @@
 package content
 
 import (
+	"compress/gzip"
 	"encoding/base64"
 	"errors"
 	"strings"
@@ -21,7 +22,7 @@ func files(nameAndContent ...string) []fleet.BundleResource {
 
 func gzipped(t *testing.T, data string) string {
 	t.Helper()
-	gz, err := compress([]byte(data))
+	gz, err := compress([]byte(data), gzip.BestCompression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,11 +80,11 @@ func TestUnpackRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bomb, err := compress(make([]byte, MaxSize+1))
+	bomb, err := compress(make([]byte, MaxSize+1), gzip.BestCompression)
 	if err != nil {
 		t.Fatal(err)
 	}
-	noJSON, err := compress([]byte("no json"))
+	noJSON, err := compress([]byte("no json"), gzip.BestCompression)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,4 +165,25 @@ func TestPackUnpackRoundTrip(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The texts are what Fleet's command line makes of the same files.
+func TestEncodeWritesWhatFleetWrites(t *testing.T) {
+	for name, test := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"no text": {data: []byte{0xe9, 0xe8}, want: "H4sIAAAAAAAA/3r5AhAAAP//EDC0YAIAAAA="},
+		"nothing": {want: "H4sIAAAAAAAA/wEAAP//AAAAAAAAAAA="},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := Encode(File{Name: "file", Data: test.data})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := (fleet.BundleResource{Name: "file", Content: test.want, Encoding: encodingGzip}); got != want {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package content
 
 import (
+	"compress/gzip"
 	"encoding/base64"
 	"fmt"
 
@@ -20,7 +21,9 @@ type File struct {
 // Encode makes a resource of a file, as base64 of gzip: for what is no text, and for what
 // is large. Equal files give equal resources.
 func Encode(f File) (fleet.BundleResource, error) {
-	gz, err := compress(f.Data)
+	// As Fleet's command line compresses. What is stored in the bundle is what a revision
+	// is the hash of: the same files, written by the other command line, redeploy nothing.
+	gz, err := compress(f.Data, gzip.DefaultCompression)
 	if err != nil {
 		return fleet.BundleResource{}, fmt.Errorf("resource %q: %w", f.Name, err)
 	}

@@ -2,6 +2,7 @@ package content
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"errors"
 	"strings"
@@ -15,7 +16,7 @@ import (
 func FuzzGzip(f *testing.F) {
 	const limit = 1 << 16
 	for _, data := range []string{"", "x", strings.Repeat("x", limit), strings.Repeat("x", limit+1), strings.Repeat("\x00", 64*limit)} {
-		gz, err := compress([]byte(data))
+		gz, err := compress([]byte(data), gzip.BestCompression)
 		if err != nil {
 			f.Fatal(err)
 		}
