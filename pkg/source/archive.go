@@ -4,6 +4,9 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"crypto/sha512"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +18,57 @@ import (
 )
 
 var gzipMagic = []byte{0x1f, 0x8b}
+
+// fromArchive fetches an archive over HTTP.
+func (c *Charts) fromArchive(ctx context.Context, a access, where location) (fetched, error) {
+	data, err := c.get(ctx, a, a.grant(where.names()...), where.url, c.limits.archive)
+	if err != nil {
+		return fetched{}, err
+	}
+	if err := checkSum(data, where.checksum); err != nil {
+		return fetched{}, err
+	}
+	files, err := unpack(data, c.limits)
+	if err != nil {
+		return fetched{}, err
+	}
+	if files = below(where.subdir, files); len(files) == 0 {
+		return fetched{}, fmt.Errorf("the archive has no file in its directory %q", where.subdir)
+	}
+	return fetched{archive: data, files: files}, nil
+}
+
+// checkSum compares an archive with what its URL says of it.
+func checkSum(data []byte, want string) error {
+	kind, want, asked := strings.Cut(want, ":")
+	if !asked {
+		return nil
+	}
+	var got string
+	if kind == "sha512" {
+		got = fmt.Sprintf("%x", sha512.Sum512(data))
+	} else {
+		got = fmt.Sprintf("%x", sha256.Sum256(data))
+	}
+	if !strings.EqualFold(got, want) {
+		return fmt.Errorf("the archive has the checksum %s:%s, the URL says %s", kind, got, want)
+	}
+	return nil
+}
+
+// below are the files of a directory, named from there on.
+func below(dir string, files []content.File) []content.File {
+	if dir == "" {
+		return files
+	}
+	var out []content.File
+	for _, f := range files {
+		if name, ok := strings.CutPrefix(f.Name, dir+"/"); ok {
+			out = append(out, content.File{Name: name, Data: f.Data})
+		}
+	}
+	return out
+}
 
 // unpack returns the files of a tar archive, with gzip or without, in the order of their
 // names. Symbolic links become the files that they lead to. Hidden files are left out.
@@ -28,7 +82,7 @@ func unpack(data []byte, l limits) ([]content.File, error) {
 		r = unzipped
 	}
 	// What stands between the files is bounded as well.
-	r = &bounded{next: r, left: l.unpacked + int64(l.files)*4096}
+	r = newBounded(r, l.unpacked+int64(l.files)*4096, "what it unpacks to")
 	t := newTree(l)
 	for archive := tar.NewReader(r); ; {
 		header, err := archive.Next()

@@ -106,6 +106,12 @@ func (c *Charts) fetchNow(ctx context.Context, a access, where location) (fetche
 	switch where.kind {
 	case inRepository:
 		return c.fromRepository(ctx, a, where)
+	case inRegistry:
+		return c.fromRegistry(ctx, a, where)
+	case inArchive:
+		return c.fromArchive(ctx, a, where)
+	case inGit:
+		return c.fromGit(ctx, a, where)
 	default:
 		return fetched{}, fmt.Errorf("%w: %s", ErrUnsupported, where.kind)
 	}

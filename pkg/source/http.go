@@ -33,7 +33,7 @@ func (c *Charts) client(a access) *http.Client {
 		c.clients.all = map[string]*http.Client{}
 	}
 	it := &http.Client{
-		Transport:     asking{allow: c.options.AllowURL, next: transport(a.Credentials, c.options.Timeout)},
+		Transport:     asking{allow: c.options.AllowURL, next: newTransport(a.Credentials, c.options.Timeout)},
 		CheckRedirect: follow,
 		Timeout:       c.options.Timeout,
 	}
@@ -41,7 +41,7 @@ func (c *Charts) client(a access) *http.Client {
 	return it
 }
 
-func transport(creds Credentials, timeout time.Duration) *http.Transport {
+func newTransport(creds Credentials, timeout time.Duration) *http.Transport {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: creds.InsecureSkipTLSVerify}
 	if len(creds.CABundle) > 0 {
 		pool, err := x509.SystemCertPool()

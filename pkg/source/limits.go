@@ -64,14 +64,19 @@ func tooLarge(what string, limit int64) error {
 
 // bounded reads as long as there is something left to read.
 type bounded struct {
-	next io.Reader
-	left int64
+	next        io.Reader
+	left, limit int64
+	what        string
+}
+
+func newBounded(r io.Reader, limit int64, what string) *bounded {
+	return &bounded{next: r, left: limit, limit: limit, what: what}
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.next.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("%w: it unpacks to more than the limit", ErrTooLarge)
+		return 0, tooLarge(b.what, b.limit)
 	}
 	return n, err
 }

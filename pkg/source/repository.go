@@ -20,7 +20,7 @@ type index struct{ *repo.IndexFile }
 
 // fromRepository fetches a chart that an index.yaml names.
 func (c *Charts) fromRepository(ctx context.Context, a access, where location) (fetched, error) {
-	g := a.grant(where.written)
+	g := a.grant(where.names()...)
 	index, err := c.indexes.do(ctx, a.key+" "+where.url.String(), func() (*index, error) {
 		return c.index(ctx, a, g, where.url)
 	})
@@ -87,6 +87,9 @@ func (c *Charts) download(ctx context.Context, a access, g grant, where location
 	}
 	if origin(u) != origin(where.url) {
 		g = a.grant(redact(u))
+	}
+	if u.Scheme == "oci" {
+		return c.fromRegistry(ctx, a, location{kind: inRegistry, url: u, written: redact(u), version: version.Version})
 	}
 	if u.Scheme != "https" && u.Scheme != "http" {
 		return fetched{}, fmt.Errorf("the URL of version %s in the repository's index.yaml is %s: %w", version.Version, redact(u), ErrUnsupported)
