@@ -173,6 +173,25 @@ func TestMatchesShareWhatTheTemplatesGive(t *testing.T) {
 	}
 }
 
+// A cluster whose values are broken is not one without values.
+func TestBrokenClusterValuesAreNotShared(t *testing.T) {
+	b := bundle(fleet.BundleTarget{ClusterSelector: everything})
+	b.Spec.BundleDeploymentOptions = options(t, `{helm: {values: {a: '${ get .ClusterValues "x" | default "none" }'}}}`)
+	matches, err := Select(b, nil, fleetClusters[:1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, bad := Cluster{Name: "good"}, Cluster{Name: "bad", ValuesError: errors.New("broken")}
+	if _, err := matches[0].Render(&good); err != nil {
+		t.Fatal(err)
+	}
+	_, err = matches[0].Render(&bad)
+	checkError(t, err, "cluster bad: broken")
+	if uses := matches[0].Uses(); !uses.Affected(&good, &Cluster{Name: "good", ValuesError: errors.New("broken")}) {
+		t.Error("not affected by values that broke")
+	}
+}
+
 func TestClusterValues(t *testing.T) {
 	cases := map[string]struct {
 		variables        map[string]string

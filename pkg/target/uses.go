@@ -67,20 +67,33 @@ func (u Uses) Affected(old, new *Cluster) bool {
 		return old != new
 	}
 	return u.Name && old.Name != new.Name ||
-		differ(u.Labels, old.Labels, new.Labels) ||
-		differ(u.Annotations, old.Annotations, new.Annotations) ||
-		differ(u.Claims, old.Claims, new.Claims) ||
-		differ(u.Values, old.Values, new.Values)
+		differ(u.Labels, old.Labels, new.Labels, sameText) ||
+		differ(u.Annotations, old.Annotations, new.Annotations, sameText) ||
+		differ(u.Claims, old.Claims, new.Claims, sameText) ||
+		differ(u.Values, old.Values, new.Values, sameValue) ||
+		u.trouble(old) != u.trouble(new)
 }
 
-func differ[V any](keys Keys, old, new map[string]V) bool {
+// trouble is why a cluster has no values, where they count.
+func (u Uses) trouble(c *Cluster) string {
+	if c.ValuesError == nil || u.Values.none() {
+		return ""
+	}
+	return c.ValuesError.Error()
+}
+
+func sameText(a, b string) bool { return a == b }
+
+func sameValue(a, b any) bool { return reflect.DeepEqual(a, b) }
+
+func differ[V any](keys Keys, old, new map[string]V, same func(a, b V) bool) bool {
 	if keys.Any {
-		return (len(old) > 0 || len(new) > 0) && !reflect.DeepEqual(old, new)
+		return !maps.EqualFunc(old, new, same)
 	}
 	for key := range keys.Named {
 		was, had := old[key]
 		is, has := new[key]
-		if had != has || !reflect.DeepEqual(was, is) {
+		if had != has || !same(was, is) {
 			return true
 		}
 	}
@@ -101,9 +114,7 @@ func (u Uses) Fingerprint(c *Cluster) uint64 {
 	digest(&h, u.Annotations, c.Annotations)
 	digest(&h, u.Claims, c.Claims)
 	digest(&h, u.Values, c.Values)
-	if c.ValuesError != nil && !u.Values.none() {
-		write(&h, c.ValuesError.Error())
-	}
+	write(&h, u.trouble(c))
 	return h.Sum64()
 }
 
