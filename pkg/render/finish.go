@@ -23,20 +23,37 @@ const (
 type Scopes func(schema.GroupVersionKind) (namespaced bool, err error)
 
 // Objects are those of a release, made of what Helm's templates gave as YAML documents
-// without hooks: as they are, or as the bundle's kustomization changes them. They are in
-// the order in which Helm applies them. Errors are ErrInvalid; those of Kustomize may
-// quote values.
+// without hooks: with raw YAML that is no template, or as the bundle's kustomization
+// changes them. They are in the order in which Helm applies them. Errors are ErrInvalid;
+// those of Kustomize may quote values.
 func Objects(in Input, rendered []byte) ([]*unstructured.Unstructured, error) {
+	if len(rendered) > MaxOutput {
+		return nil, invalidf("the templates of the bundle give %d bytes, at most %d are taken", len(rendered), MaxOutput)
+	}
 	objects, err := manifest.Documents(rendered)
 	if err != nil {
 		return nil, invalidf("rendered chart: %w", err)
 	}
 	s, err := styleOf(in)
-	if err != nil || !s.kustomize {
-		return objects, err
-	}
-	if objects, err = kustomize(in, objects); err != nil {
-		return nil, invalidf("kustomize: %w", err)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.kustomize:
+		if objects, err = kustomize(in, objects); err != nil {
+			return nil, invalidf("kustomize: %w", err)
+		}
+	case !s.helm:
+		_, plain, err := rawFiles(in)
+		if err != nil {
+			return nil, err
+		}
+		raw, err := rawObjects(plain)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, raw...)
+	default:
+		return objects, nil
 	}
 	slices.SortStableFunc(objects, byKind)
 	return objects, nil

@@ -169,10 +169,10 @@ func TestKustomizeLimits(t *testing.T) {
 		in   Input
 		want string
 	}{
-		"a tree that doubles":       {input(files...).kustomized("12"), "more than 1000 kustomizations"},
-		"a large file, many times":  {input("kustomization.yaml", "configMapGenerator: [{name: a, files: ["+strings.Join(keys, ", ")+"]}]", "big.txt", big), "more than 16 MiB"},
-		"a large resource":          {input("kustomization.yaml", "resources: [a.yaml]", "a.yaml", strings.Repeat("#", 17<<20)), "more than 16 MiB"},
-		"what templates give alone": {input("Chart.yaml", chartYAML, "templates/a.yaml", configMap+"# {{ repeat 34000000 \"#\" }}"), "the templates of the bundle give"},
+		"a tree that doubles":      {input(files...).kustomized("12"), "more than 1000 kustomizations"},
+		"a large file, many times": {input("kustomization.yaml", "configMapGenerator: [{name: a, files: ["+strings.Join(keys, ", ")+"]}]", "big.txt", big), "more than 16 MiB"},
+		"many objects":             {input("kustomization.yaml", "resources: [a.yaml]", "a.yaml", strings.Repeat("---\n"+configMap, 3001)), "more than 3000 objects"},
+		"a large resource":         {input("kustomization.yaml", "resources: [a.yaml]", "a.yaml", strings.Repeat("#", 17<<20)), "more than 16 MiB"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -181,6 +181,13 @@ func TestKustomizeLimits(t *testing.T) {
 				t.Errorf("error %v", err)
 			}
 		})
+	}
+}
+
+func TestOutputLimit(t *testing.T) {
+	_, err := Objects(input("Chart.yaml", chartYAML), make([]byte, MaxOutput+1))
+	if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "the templates of the bundle give 33554433 bytes, at most 33554432") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -105,9 +105,6 @@ func (t *template) run(ctx context.Context) ([]*unstructured.Unstructured, error
 
 // Run is Helm's post-renderer; hooks pass it by.
 func (t *template) Run(rendered *bytes.Buffer) (*bytes.Buffer, error) {
-	if rendered.Len() > MaxOutput {
-		return nil, invalidf("the templates of the bundle give %d bytes, at most %d are taken", rendered.Len(), MaxOutput)
-	}
 	// Of a chart that has dependencies, Helm knows only now which of them are enabled.
 	crds, err := crdsOf(t.chart)
 	if err != nil {

@@ -1,63 +1,70 @@
 package render
 
 import (
-	"bytes"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"open-cluster-management.io/fleet-addon/pkg/content"
 	"open-cluster-management.io/fleet-addon/pkg/manifest"
 )
 
-const (
-	// templatesDir of a bundle of raw YAML holds templates of Helm.
-	templatesDir = "templates/"
-	// rawDir of the chart that is made holds what is no template. Its names begin with a
-	// number, so that no two are equal once they have no slash.
-	rawDir = "raw/"
-)
+// templatesDir of a bundle of raw YAML holds templates of Helm.
+const templatesDir = "templates/"
 
-// rawChart wraps the YAML and JSON files of a bundle in a chart. Those in templates/ are
-// its templates; the others are only printed, so that braces in them are never taken for
-// a template.
+// rawChart has the templates of a bundle of raw YAML. Its other files pass Helm by, so
+// that braces in them are no template, and annotations no hook.
 func rawChart(in Input) (*chart.Chart, error) {
-	files, err := overlaid(in)
+	templates, plain, err := rawFiles(in)
 	if err != nil {
 		return nil, err
 	}
+	objects, err := rawObjects(plain)
+	if err != nil {
+		return nil, err
+	}
+	if len(templates)+len(objects) == 0 {
+		return nil, invalidf("content %s has no chart and no Kubernetes object in a .yaml, .yml or .json file", in.Content)
+	}
 	c := emptyChart(in)
+	for _, f := range templates {
+		c.Templates = append(c.Templates, &chart.File{Name: f.Name, Data: f.Data})
+	}
+	return c, nil
+}
+
+// rawFiles are the YAML and JSON files of a bundle, with its overlays.
+func rawFiles(in Input) (templates, plain []content.File, err error) {
+	files, err := overlaid(in)
+	if err != nil {
+		return nil, nil, err
+	}
 	nested := nestedDirs(files)
-	for i, f := range files {
-		if !isManifest(f.Name) || below(f.Name, nested) {
-			continue
+	for _, f := range files {
+		switch {
+		case !isManifest(f.Name) || below(f.Name, nested):
+		case strings.HasPrefix(f.Name, templatesDir):
+			templates = append(templates, f)
+		default:
+			plain = append(plain, f)
 		}
-		if strings.HasPrefix(f.Name, templatesDir) {
-			c.Templates = append(c.Templates, &chart.File{Name: f.Name, Data: f.Data})
-			continue
-		}
-		data, err := normalize(f.Data)
+	}
+	return templates, plain, nil
+}
+
+func rawObjects(files []content.File) ([]*unstructured.Unstructured, error) {
+	var out []*unstructured.Unstructured
+	for _, f := range files {
+		objects, err := manifest.Documents(f.Data)
 		if err != nil {
 			return nil, invalidf("%s: %w", f.Name, err)
 		}
-		if len(data) == 0 {
-			continue
-		}
-		raw := fmt.Sprintf("%s%d", rawDir, i)
-		c.Files = append(c.Files, &chart.File{Name: raw, Data: data})
-		c.Templates = append(c.Templates, &chart.File{
-			// Helm leaves out a file whose own name begins with an underscore.
-			Name: fmt.Sprintf("%s%d-%s", rawDir, i, strings.ReplaceAll(f.Name, "/", "-")),
-			Data: fmt.Appendf(nil, `{{ .Files.Get %q }}`, raw),
-		})
+		out = append(out, objects...)
 	}
-	if len(c.Templates) == 0 {
-		return nil, invalidf("content %s has no chart and no Kubernetes object in a .yaml, .yml or .json file", in.Content)
-	}
-	return c, nil
+	return out, nil
 }
 
 // isManifest tells whether a file holds objects: Fleet's own configuration beside them
@@ -88,23 +95,4 @@ func nestedDirs(files []content.File) []string {
 
 func below(name string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(name, dir) })
-}
-
-// normalize prints each object as one line of JSON, which is YAML too: Helm
-// splits streams with an expression that a block of text could meet.
-func normalize(data []byte) ([]byte, error) {
-	objects, err := manifest.Documents(data)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	for _, o := range objects {
-		raw, err := o.MarshalJSON()
-		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", o.GetKind(), o.GetName(), err)
-		}
-		out.WriteString("---\n")
-		out.Write(raw)
-	}
-	return out.Bytes(), nil
 }

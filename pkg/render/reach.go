@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
+
+	"open-cluster-management.io/fleet-addon/pkg/manifest"
 )
 
 const (
@@ -16,6 +18,9 @@ const (
 	// maxKustomized is the largest sum of files that Kustomize reads, in bytes; one that it
 	// reads twice counts twice.
 	maxKustomized = 16 << 20
+	// maxObjects of resources; Kustomize looks for the name of each one in all others, which
+	// takes a few seconds for 2,000.
+	maxObjects = 3000
 )
 
 // reach collects the files that a kustomization needs. What is not a file of the bundle
@@ -24,9 +29,9 @@ type reach struct {
 	files   map[string][]byte
 	reached map[string][]byte
 	// path are the directories of the kustomizations that led here.
-	path  []string
-	count int
-	size  int
+	path []string
+	// count of kustomizations, of objects in resources, and of bytes.
+	count, objects, size int
 }
 
 // reachable returns the files that the kustomization in a directory needs.
@@ -94,7 +99,7 @@ func (r *reach) bases(dir string, k *types.Kustomization) error {
 		}
 		file := path.Join(dir, ref)
 		if r.has(file) {
-			if err := r.file("resources", dir, ref); err != nil {
+			if err := r.resource(dir, ref); err != nil {
 				return err
 			}
 			continue
@@ -114,6 +119,18 @@ func (r *reach) bases(dir string, k *types.Kustomization) error {
 	return nil
 }
 
+func (r *reach) resource(dir, ref string) error {
+	if err := r.file("resources", dir, ref); err != nil {
+		return err
+	}
+	// What is wrong with a file Kustomize says.
+	objects, _ := manifest.Documents(r.files[path.Join(dir, ref)])
+	if r.objects += len(objects); r.objects > maxObjects {
+		return fmt.Errorf("the resources have more than %d objects, counting them as often as they are needed", maxObjects)
+	}
+	return nil
+}
+
 func (r *reach) directory(field, dir string) error {
 	for name := range r.files {
 		if strings.HasPrefix(name, dir+"/") || dir == "." {
@@ -129,13 +146,13 @@ func (r *reach) loaded(dir string, k *types.Kustomization) error {
 	if ref, ok := k.OpenAPI["path"]; ok {
 		refs["openapi.path"] = []string{ref}
 	}
-	for _, p := range append(slices.Clone(k.Patches), k.PatchesJson6902...) {
+	for _, p := range append(slices.Clone(k.Patches), k.PatchesJson6902...) { //nolint:staticcheck // people have it
 		refs["patches.path"] = append(refs["patches.path"], p.Path)
 	}
 	for _, p := range k.Replacements {
 		refs["replacements.path"] = append(refs["replacements.path"], p.Path)
 	}
-	for _, p := range k.PatchesStrategicMerge {
+	for _, p := range k.PatchesStrategicMerge { //nolint:staticcheck // people have it
 		// It may be the patch itself.
 		if ref := string(p); isRemote(ref) || r.has(path.Join(dir, ref)) {
 			refs["patchesStrategicMerge"] = append(refs["patchesStrategicMerge"], ref)

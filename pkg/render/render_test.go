@@ -95,6 +95,9 @@ func TestStyles(t *testing.T) {
 		"a library":                 {input("Chart.yaml", chartYAML+"type: library\n"), "", "library"},
 		"a missing dependency":      {input("Chart.yaml", chartYAML+"dependencies: [{name: db, version: 1.0.0}]\n"), "", "db"},
 		"raw YAML is not templated": {input("a.yaml", configMap), "text: '{{ .Values.x }}'", ""},
+		"raw YAML is no hook": {
+			input("a.yaml", strings.Replace(configMap, "name: a", "name: a\n  annotations: {helm.sh/hook: test}", 1)), "helm.sh/hook: test", "",
+		},
 		"raw YAML in templates/ is": {input("templates/a.yaml", configMap), "text: two", ""},
 		"raw files of any name":     {input("sub/_a.yml", configMap), `name: a`, ""},
 		"other files are left out": {

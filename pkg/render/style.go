@@ -1,8 +1,6 @@
 package render
 
 import (
-	"crypto/sha256"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -40,7 +38,7 @@ func chartDir(o *fleet.HelmOptions, files []content.File) (string, bool, error) 
 	if o == nil || o.Chart == "" && o.Repo == "" {
 		return ".", has(files, chartFile), nil
 	}
-	fetched := fetchedDir(*o)
+	fetched := content.ChartDir(o.Chart, o.Repo, o.Version)
 	dirs := fetchedCharts(fetched, files)
 	if len(dirs) > 1 {
 		return "", false, invalidf("chart %s: the bundle has two of it, %s and %s; apply the bundle again",
@@ -61,11 +59,6 @@ func chartDir(o *fleet.HelmOptions, files []content.File) (string, bool, error) 
 			field, fetched)
 	}
 	return "", false, invalidf("%s: the bundle has no file %s", field, path.Join(dir, chartFile))
-}
-
-// fetchedDir is where a bundle carries a chart that came from elsewhere.
-func fetchedDir(o fleet.HelmOptions) string {
-	return fmt.Sprintf(".chart/%x", sha256.Sum256([]byte(o.Chart+":"+o.Repo+":"+o.Version)))
 }
 
 // fetchedCharts are the directories of charts at a place, or in its directories: an
