@@ -35,6 +35,7 @@ Exit status:
 		return fmt.Errorf("%w: see %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
+		newApplyCommand(streams),
 		newDeployCommand(streams),
 		newDiffCommand(streams),
 		newRolloutCommand(streams),
