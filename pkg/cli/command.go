@@ -36,6 +36,7 @@ Exit status:
 	})
 	root.AddCommand(
 		newApplyCommand(streams),
+		newTargetCommand(streams),
 		newDeployCommand(streams),
 		newDiffCommand(streams),
 		newRolloutCommand(streams),

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -19,10 +18,12 @@ import (
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta1 "open-cluster-management.io/api/cluster/v1beta1"
+	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
 	workv1 "open-cluster-management.io/api/work/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/cli/rights"
 )
 
 // hub is the API server and the bundle that a command is about.
@@ -82,8 +83,8 @@ func unconfigured(flags *genericclioptions.ConfigFlags) bool {
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		v1alpha1.AddToScheme, fleet.AddToScheme, appsv1.AddToScheme, corev1.AddToScheme, workv1.Install, clusterv1.Install,
-		clusterv1beta1.Install, addonv1beta1.Install,
+		v1alpha1.AddToScheme, fleet.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, workv1.Install, clusterv1.Install,
+		clusterv1beta1.Install, clusterv1beta2.Install, addonv1beta1.Install,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, err
@@ -127,12 +128,5 @@ func (h *hub) patch(ctx context.Context, r *v1alpha1.Rollout, patch client.Patch
 
 // denied adds to an error of a missing right which one it is and who gives it.
 func denied(err error, verb, resource, namespace string) error {
-	if !apierrors.IsForbidden(err) {
-		return err
-	}
-	where := "in namespace " + namespace
-	if namespace == metav1.NamespaceAll {
-		where = "in all namespaces"
-	}
-	return fmt.Errorf("you have no right to %s %s %s: ask an administrator of the hub for it (%w)", verb, resource, where, err)
+	return rights.Missing(err, verb, resource, namespace)
 }

@@ -113,28 +113,10 @@ func Shape(d Deployment) (string, error) {
 }
 
 func specOf(d Deployment) (workv1.ManifestWorkSpec, error) {
-	options, values, err := splitValues(d.Options)
+	objects, err := Objects(d)
 	if err != nil {
-		return workv1.ManifestWorkSpec{}, d.wrap(err)
+		return workv1.ManifestWorkSpec{}, err
 	}
-	bd := v1alpha1.BundleDeploymentSpec{
-		Bundle:       d.Bundle.String(),
-		DeploymentID: d.ID,
-		Admission:    d.Admission,
-		Paused:       d.Paused,
-		Content:      d.Content,
-		Options:      options,
-	}
-	if d.MinSuccessTime != 0 {
-		bd.MinSuccessTime = &metav1.Duration{Duration: d.MinSuccessTime}
-	}
-	var objects []any
-	if values != nil {
-		bd.ValuesSecret, bd.ValuesHash = valuesName(d.Bundle), hash(values)
-		objects = append(objects, d.secret(values))
-	}
-	// The Secret stands first: the agent would wait for it anyway, and need not.
-	objects = append(objects, d.manifest(bd))
 	spec := workv1.ManifestWorkSpec{
 		// Foreground with keepResources too: the BundleDeployment goes, and its spec
 		// tells the agent what to keep.
@@ -154,6 +136,33 @@ func specOf(d Deployment) (workv1.ManifestWorkSpec, error) {
 		return workv1.ManifestWorkSpec{}, d.wrap(fmt.Errorf("%w: %d bytes; make the Helm values smaller", ErrTooLarge, size))
 	}
 	return spec, nil
+}
+
+// Objects are what a work brings to the cluster, as they are written in JSON: the Secret
+// with the Helm values, if there are any, and the BundleDeployment.
+func Objects(d Deployment) ([]metav1.Object, error) {
+	options, values, err := splitValues(d.Options)
+	if err != nil {
+		return nil, d.wrap(err)
+	}
+	bd := v1alpha1.BundleDeploymentSpec{
+		Bundle:       d.Bundle.String(),
+		DeploymentID: d.ID,
+		Admission:    d.Admission,
+		Paused:       d.Paused,
+		Content:      d.Content,
+		Options:      options,
+	}
+	if d.MinSuccessTime != 0 {
+		bd.MinSuccessTime = &metav1.Duration{Duration: d.MinSuccessTime}
+	}
+	var objects []metav1.Object
+	if values != nil {
+		bd.ValuesSecret, bd.ValuesHash = valuesName(d.Bundle), hash(values)
+		objects = append(objects, d.secret(values))
+	}
+	// The Secret stands first: the agent would wait for it anyway, and need not.
+	return append(objects, d.manifest(bd)), nil
 }
 
 // splitValues returns the options without Helm values, and the values as YAML,
@@ -196,8 +205,8 @@ type manifest struct {
 	Spec              v1alpha1.BundleDeploymentSpec `json:"spec"`
 }
 
-func (d Deployment) manifest(spec v1alpha1.BundleDeploymentSpec) manifest {
-	return manifest{
+func (d Deployment) manifest(spec v1alpha1.BundleDeploymentSpec) *manifest {
+	return &manifest{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "BundleDeployment"},
 		ObjectMeta: d.meta(Name(d.Bundle)),
 		Spec:       spec,
