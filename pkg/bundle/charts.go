@@ -45,11 +45,22 @@ func (r *reader) files(ctx context.Context, p place, f *folder, o *options, skip
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", source.at, err)
 		}
+		o.warnAboutChart(source, all, chart)
 		for _, file := range chart {
 			all = append(all, content.File{Name: path.Join(prefix, file.Name), Data: file.Data})
 		}
 	}
 	return all, check(f.shown, all)
+}
+
+// warnAboutChart says that a chart in the directory of the bundle is not carried.
+func (o *options) warnAboutChart(source chartSource, own, fetched []content.File) {
+	name := path.Join(source.Chart, chartFile)
+	if len(fetched) > 0 || slices.ContainsFunc(own, func(f content.File) bool { return f.Name == name }) {
+		return
+	}
+	o.warnings = append(o.warnings, fmt.Sprintf("%s: the bundle carries no %s, so its files are deployed as they are; name the directory of a chart that is not hidden or ignored",
+		source.at, name))
 }
 
 // check bounds what came from elsewhere like the rest, and puts it in order.

@@ -109,6 +109,24 @@ func TestChartsOnDisk(t *testing.T) {
 	}
 }
 
+func TestAChartThatIsNotCarriedIsAWarning(t *testing.T) {
+	for name, files := range map[string]tree{
+		"no chart": {"c/x.yaml": manifest},
+		"ignored":  {"c/Chart.yaml": "name: c\n", ".fleetignore": "Chart.yaml\n", "x.yaml": manifest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files["fleet.yaml"] = "helm: {chart: c}\n"
+			made, err := files.read(t, Request{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w := strings.Join(made[0].Warnings, " "); !strings.Contains(w, "fleet.yaml:1:15: helm.chart: the bundle carries no c/Chart.yaml") {
+				t.Errorf("warnings %q", w)
+			}
+		})
+	}
+}
+
 func TestChartsThatCannotBeHad(t *testing.T) {
 	down := errors.New("the server is down")
 	tests := map[string]struct {
@@ -167,6 +185,10 @@ func TestDependencies(t *testing.T) {
 		"of a chart from elsewhere": {
 			tree{"b/fleet.yaml": "helm: {chart: 'https://x/c.tgz'}\n"}, &shelf{files: []content.File{{Name: "Chart.yaml", Data: []byte(fetched)}}, deps: archive},
 			[]string{ChartDir("https://x/c.tgz", "", "") + "/Chart.yaml", ChartDir("https://x/c.tgz", "", "") + "/charts/lib-1.0.0.tgz"}, [][]string{{"Chart.yaml"}}, nil,
+		},
+		"beside a chart from elsewhere are not looked for here": {
+			tree{"b/fleet.yaml": "helm: {chart: 'https://x/c.tgz'}\n", "lib/Chart.yaml": "name: lib\n"}, &shelf{files: []content.File{{Name: "Chart.yaml", Data: []byte(beside)}}},
+			[]string{ChartDir("https://x/c.tgz", "", "") + "/Chart.yaml"}, [][]string{{"Chart.yaml"}}, nil,
 		},
 		"are not, if that is disabled": {
 			tree{"b/Chart.yaml": fetched, "b/fleet.yaml": "helm: {disableDependencyUpdate: true}\n"}, &shelf{deps: archive},

@@ -96,7 +96,8 @@ func (d dependencies) missing(chart []content.File, needed chartMeta, dir, disk 
 			continue
 		}
 		beside, isPath := strings.CutPrefix(dep.Repository, "file://")
-		if !isPath {
+		if !isPath || disk == "" {
+			// What a chart from elsewhere has beside it came with it, or did not come.
 			fetch = true
 			continue
 		}
@@ -134,7 +135,7 @@ func has(chart []content.File, name string) bool {
 
 // beside reads a dependency from the directory that its repository names, below the root.
 func (d dependencies) beside(name, written, dir, disk string) ([]content.File, error) {
-	if disk == "" || path.IsAbs(written) {
+	if path.IsAbs(written) {
 		return nil, fmt.Errorf("repository file://%s %w that is read; copy the chart into the charts directory", written, ErrOutside)
 	}
 	if clean, err := inside(name); err != nil || clean != name || strings.Contains(name, "/") {

@@ -27,6 +27,7 @@ func TestWhatIsWrongInOptions(t *testing.T) {
 		"content that is elsewhere":             {"contentsId: s-1\n", []string{`field "contentsId" is unknown`}},
 		"a key that stands twice":               {"namespace: x\nlabels: {}\nnamespace: y\n", []string{`fleet.yaml:3:1: key "namespace" stands a second time, first in line 1`}},
 		"a key that stands twice in the values": {"helm:\n  values:\n    a: 1\n    a: 2\n", []string{`fleet.yaml:4:5: key "a" stands a second time`}},
+		"a key twice in other capitals":         {"namespace: x\nNamespace: y\n", []string{`fleet.yaml:2:1: keys "namespace" and "Namespace" are one field`}},
 		"no YAML":                               {"a: [\n", []string{"fleet.yaml: it is no YAML", "line"}},
 		"a list":                                {"- a\n", []string{"fleet.yaml:1:1: the file must be a map"}},
 		"a text for a map":                      {"helm: x\n", []string{`fleet.yaml:1:7: field "helm" must be a map`}},

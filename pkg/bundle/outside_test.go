@@ -89,9 +89,9 @@ func TestSymlinksThatLeadNowhere(t *testing.T) {
 	}{
 		"to nothing":                  {tree{"l.yaml": "-> nowhere"}, []string{"l.yaml", `"nowhere"`, "nothing is"}},
 		"to itself":                   {tree{"l.yaml": "-> l.yaml"}, []string{"l.yaml"}},
-		"to the directory it is in":   {tree{"a/b/l": "-> ../../a", "a/x.yaml": manifest}, []string{"circle"}},
-		"to the bundle":               {tree{"a/l": "-> ..", "x.yaml": manifest}, []string{"circle"}},
-		"two directories in a circle": {tree{"a/l": "-> ../b", "b/l": "-> ../a", "x.yaml": manifest}, []string{"circle"}},
+		"to the directory it is in":   {tree{"a/b/l": "-> ../../a", "a/x.yaml": manifest}, []string{"a directory that it is in"}},
+		"to the bundle":               {tree{"a/l": "-> ..", "x.yaml": manifest}, []string{"a directory that it is in"}},
+		"two directories in a circle": {tree{"a/l": "-> ../b", "b/l": "-> ../a", "x.yaml": manifest}, []string{"a directory that it is in"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -32,7 +32,7 @@ func Read(ctx context.Context, request Request) ([]Made, error) {
 	if err != nil {
 		return nil, err
 	}
-	byName := map[string]Made{}
+	byName, from := map[string]Made{}, map[string]place{}
 	for _, p := range places {
 		made, err := r.make(ctx, p)
 		if err != nil {
@@ -42,11 +42,11 @@ func Read(ctx context.Context, request Request) ([]Made, error) {
 			continue
 		}
 		name := made.Bundle.Name
-		if other, taken := byName[name]; taken {
+		if other, taken := from[name]; taken {
 			return nil, fmt.Errorf("directories %q and %q both become the bundle %q; set another name in the fleet.yaml of one of them",
-				other.Dir, made.Dir, name)
+				other, p, name)
 		}
-		byName[name] = made
+		byName[name], from[name] = made, p
 	}
 	all := make([]Made, 0, len(byName))
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
@@ -75,7 +75,6 @@ func (r *reader) make(ctx context.Context, p place) (Made, error) {
 	if err != nil {
 		return made, err
 	}
-	made.Warnings = o.warnings
 	// Customizations are found in their own list, also once they are targets.
 	written := len(o.Targets)
 	customize(&o.BundleSpec, o.TargetCustomizations)
@@ -98,7 +97,7 @@ func (r *reader) make(ctx context.Context, p place) (Made, error) {
 		return made, err
 	}
 	b.TypeMeta = metav1.TypeMeta{APIVersion: fleet.SchemeGroupVersion.String(), Kind: "Bundle"}
-	made.Bundle = b
+	made.Bundle, made.Warnings = b, o.warnings
 	return made, nil
 }
 

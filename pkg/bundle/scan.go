@@ -23,6 +23,14 @@ type place struct {
 	options string
 }
 
+// String is the place for people.
+func (p place) String() string {
+	if p.options == "" {
+		return p.dir
+	}
+	return p.dir + " with " + p.options
+}
+
 // Separator returns the first of ":,|?<>" that none of these paths has: for
 // DrivenSeparator, of paths that people wrote.
 func Separator(paths ...string) (string, error) {

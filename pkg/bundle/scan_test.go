@@ -137,6 +137,8 @@ func TestTwoDirectoriesOfOneName(t *testing.T) {
 	wantError(t, err, `"a-b"`, `"a/b"`, `"repo-a-b"`, "fleet.yaml")
 	_, err = tree{"a/fleet.yaml": "name: x\n", "a/x.yaml": manifest, "b/fleet.yaml": "name: x\n", "b/x.yaml": manifest}.read(t, Request{})
 	wantError(t, err, `"a"`, `"b"`, `bundle "x"`)
+	_, err = tree{"a/1.yaml": "name: x\n", "a/2.yaml": "name: x\n"}.read(t, Request{Driven: true, Paths: []string{"a:1.yaml", "a:2.yaml"}})
+	wantError(t, err, `"a with 1.yaml"`, `"a with 2.yaml"`, `bundle "x"`)
 }
 
 func TestSeparator(t *testing.T) {

@@ -128,10 +128,15 @@ func (s *shape) object(node *yaml.Node, t reflect.Type, field string) error {
 		return s.wrong(node, field, "a map")
 	}
 	fields := fieldsOf(t)
+	spelled := map[string]string{}
 	return s.pairs(node, func(key, value *yaml.Node) error {
 		// Names are told apart without regard to capitals, as the decoder does.
 		for name, fieldType := range fields {
 			if strings.EqualFold(name, key.Value) && (field != "" || !s.without[name]) {
+				if other := spelled[name]; other != "" && other != key.Value {
+					return fmt.Errorf("%s: keys %q and %q are one field; remove one of them", s.file.at(key), other, key.Value)
+				}
+				spelled[name] = key.Value
 				return s.check(value, fieldType, join(field, name))
 			}
 		}
