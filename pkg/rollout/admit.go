@@ -1,9 +1,6 @@
 package rollout
 
-import (
-	"cmp"
-	"fmt"
-)
+import "fmt"
 
 // clusterGates keep a Pending cluster from its desired id. They are asked in this
 // order and the first one that blocks is the one to tell.
@@ -160,7 +157,10 @@ func (p *planner) actOn(m *member) {
 	switch {
 	case blocked:
 	case m.desired == "" && !newcomer:
-		why, blocked = Hold{RenderFailed, cmp.Or(m.RenderWaits, "no deployment id was rendered for the cluster")}, true
+		why, blocked = Hold{RenderFailed, "no deployment id was rendered for the cluster"}, true
+		if m.RenderWaits != "" {
+			why = Hold{ValuesMissing, short(m.RenderWaits)}
+		}
 	case p.taken == chunk && !newcomer:
 		why, blocked = Hold{InProgress, nextChunk}, true
 	case p.taken == chunk:

@@ -55,7 +55,8 @@ const (
 	GroupNotFound Reason = "GroupNotFound"
 	// RevisionNotFound: the Rollout pins a revision that is not kept.
 	RevisionNotFound Reason = "RevisionNotFound"
-	// ValuesMissing: the Secret with the bundle's Helm values is not there, or holds others.
+	// ValuesMissing: the Secret with the bundle's Helm values is not there, or holds others;
+	// or nobody knows yet the values of a cluster.
 	ValuesMissing Reason = "ValuesMissing"
 )
 

@@ -60,6 +60,7 @@ func TestClusterReasons(t *testing.T) {
 		"timed out":                {"TimedOut", "TimedOut", func(*Cluster) {}, DeadlineExceeded, ShownWaitApplied, ""},
 		"recovering":               {"Recovering", "Recovering", func(*Cluster) {}, SoakingReason, ShownReady, ""},
 		"cannot be rendered":       {"Done", "Failed", func(c *Cluster) { c.RenderError, c.DesiredID = "bad template", "" }, RenderFailed, ShownErrApplied, ""},
+		"cannot be rendered yet":   {"Old", "Pending", func(c *Cluster) { c.RenderWaits, c.DesiredID = "wait", "" }, ValuesMissing, ShownOutOfSync, ""},
 		"was never rendered":       {"Old", "Pending", func(c *Cluster) { c.DesiredID = "" }, RenderFailed, ShownOutOfSync, ""},
 	}
 	for name, tt := range tests {
