@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/cli/deployment"
 	"open-cluster-management.io/fleet-addon/pkg/content"
 	keep "open-cluster-management.io/fleet-addon/pkg/revision"
 	"open-cluster-management.io/fleet-addon/pkg/target"
@@ -25,7 +26,7 @@ type candidate struct {
 	title string
 	// bundle with its values in it.
 	bundle *fleet.Bundle
-	files  []content.File
+	files  deployment.Files
 }
 
 // candidate finds what the flags ask to compare with.
@@ -66,9 +67,9 @@ func (h *hub) find(ctx context.Context, o *diffOptions, in io.Reader) (*candidat
 }
 
 func newCandidate(title string, b *fleet.Bundle) (*candidate, error) {
-	files, err := content.Files(b.Spec.Resources)
+	files, err := deployment.FilesOf(b)
 	if err != nil {
-		return nil, fmt.Errorf("bundle %s/%s: %w", b.Namespace, b.Name, err)
+		return nil, err
 	}
 	return &candidate{title: title, bundle: b, files: files}, nil
 }

@@ -40,6 +40,7 @@ Exit status:
 		newDeployCommand(streams),
 		newDiffCommand(streams),
 		newRolloutCommand(streams),
+		newTestCommand(streams),
 		newCompletionCommand(streams),
 	)
 	folder(root)

@@ -16,12 +16,31 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/work"
 )
 
+// Files are a bundle's, and the name that their Content has.
+type Files struct {
+	Content string
+	List    []content.File
+}
+
+// FilesOf decodes the files of a bundle.
+func FilesOf(b *fleet.Bundle) (Files, error) {
+	name, _, _, err := content.Pack(b.Spec.Resources)
+	if err != nil {
+		return Files{}, fmt.Errorf("bundle %s/%s: spec.resources: %w", b.Namespace, b.Name, err)
+	}
+	list, err := content.Files(b.Spec.Resources)
+	if err != nil {
+		return Files{}, fmt.Errorf("bundle %s/%s: spec.resources: %w", b.Namespace, b.Name, err)
+	}
+	return Files{Content: name, List: list}, nil
+}
+
 // Made is what a bundle would have deployed on a cluster: its files with the options that
 // are merged and rendered for it. The options are read, never changed.
-func Made(bundle types.NamespacedName, cluster string, files []content.File, options fleet.BundleDeploymentOptions) (*Deployment, error) {
-	d := &Deployment{Cluster: cluster, Files: files, Object: &v1alpha1.BundleDeployment{}}
+func Made(bundle types.NamespacedName, cluster string, files Files, options fleet.BundleDeploymentOptions) (*Deployment, error) {
+	d := &Deployment{Cluster: cluster, Files: files.List, Object: &v1alpha1.BundleDeployment{}}
 	d.Object.Name = work.Name(bundle)
-	d.Object.Spec.Bundle = bundle.String()
+	d.Object.Spec.Bundle, d.Object.Spec.Content.Name = bundle.String(), files.Content
 	if options.Helm != nil && options.Helm.Values != nil {
 		var err error
 		if d.Values, err = yaml.Marshal(options.Helm.Values.Data); err != nil {
