@@ -36,7 +36,6 @@ var directoryFlags = []string{
 	"delete-namespace", "correct-drift", "correct-drift-force", "correct-drift-keep-fail-history", "driven-scan", "lenient",
 }
 
-//nolint:funlen // one flat list of flags
 func (o *applyOptions) addFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.namespace, "namespace", "n", "", `namespace of the bundles (default $NAMESPACE, else "`+defaultNamespace+`")`)

@@ -179,7 +179,7 @@ func ours(have *fleet.Bundle, part string, want map[string]string) bool {
 			continue
 		}
 		fields := map[string]map[string]map[string]any{}
-		if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
+		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 			continue
 		}
 		for field := range fields["f:metadata"][part] {

@@ -28,10 +28,19 @@ var bg = context.Background()
 // everything; each is a kubeconfig file.
 var operator, admin string
 
+// writer may do what examples/bundle-author says in the namespace of a test; halfWriter
+// without the Secrets, and reader may only read what a writer may write.
+var writer, halfWriter, reader string
+
 // k8s is the tests' own client.
 var k8s client.Client
 
-const operatorUser = "rollout-operator"
+const (
+	operatorUser   = "rollout-operator"
+	authorUser     = "bundle-author"
+	halfAuthorUser = "half-author"
+	readerUser     = "reader"
+)
 
 func TestCLI(t *testing.T) {
 	RegisterFailHandler(Fail)
@@ -55,6 +64,9 @@ var _ = BeforeSuite(func() {
 	k8s, err = client.New(config, client.Options{Scheme: scheme})
 	Expect(err).NotTo(HaveOccurred())
 	operator = kubeconfig(env, config, envtest.User{Name: operatorUser})
+	writer = kubeconfig(env, config, envtest.User{Name: authorUser})
+	halfWriter = kubeconfig(env, config, envtest.User{Name: halfAuthorUser})
+	reader = kubeconfig(env, config, envtest.User{Name: readerUser})
 	admin = kubeconfig(env, config, envtest.User{Name: "root", Groups: []string{"system:masters"}})
 })
 
