@@ -53,6 +53,10 @@ var _ = BeforeSuite(func() {
 	env := apiserver.New(
 		filepath.Join(api, "cluster", "v1", "0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml"),
 		filepath.Join(api, "cluster", "v1beta1", "0000_03_clusters.open-cluster-management.io_placementdecisions.crd.yaml"),
+		filepath.Join(api, "cluster", "v1beta2", "0000_00_clusters.open-cluster-management.io_managedclustersets.crd.yaml"),
+		filepath.Join(api, "cluster", "v1beta2", "0000_01_clusters.open-cluster-management.io_managedclustersetbindings.crd.yaml"),
+		filepath.Join(api, "addon", "v1beta1", "0000_01_addon.open-cluster-management.io_managedclusteraddons.crd.yaml"),
+		filepath.Join(api, "addon", "v1beta1", "0000_02_addon.open-cluster-management.io_addondeploymentconfigs.crd.yaml"),
 		filepath.Join(api, "work", "v1", "0000_00_work.open-cluster-management.io_manifestworks.crd.yaml"),
 	)
 	config, err := env.Start()

@@ -1,19 +1,22 @@
 package cli_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"open-cluster-management.io/addon-framework/pkg/utils"
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	clusterv1beta2 "open-cluster-management.io/api/cluster/v1beta2"
+	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/hub/variables"
@@ -56,7 +59,7 @@ func (a *author) addOn(cluster, namespace string, values map[string]string) {
 	create(config)
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(variables.Kind)
-	Expect(k8s.Get(bg, a.in(cluster), live)).To(Succeed())
+	Expect(k8s.Get(bg, types.NamespacedName{Namespace: a.namespace, Name: cluster}, live)).To(Succeed())
 	hash, err := utils.GetSpecHash(live)
 	Expect(err).NotTo(HaveOccurred())
 	addOn := &addonv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: a.cluster(cluster), Name: v1alpha1.AddOnName}}
@@ -70,9 +73,14 @@ func (a *author) addOn(cluster, namespace string, values map[string]string) {
 	Expect(k8s.Status().Update(bg, addOn)).To(Succeed())
 }
 
-func (a *author) in(name string) (key struct{ Namespace, Name string }) {
-	key.Namespace, key.Name = a.namespace, name
-	return key
+// file writes a Bundle as it is on the hub.
+func (a *author) file(name string, b *fleet.Bundle) string {
+	GinkgoHelper()
+	b.APIVersion, b.Kind = fleet.SchemeGroupVersion.String(), "Bundle"
+	data, err := yaml.Marshal(b)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(os.WriteFile(filepath.Join(a.dir, name), data, 0o600)).To(Succeed())
+	return name
 }
 
 var _ = Describe("fleetctl target, with a hub", func() {
@@ -156,6 +164,5 @@ var _ = Describe("fleetctl target, with a hub", func() {
 		Expect(target(0)).To(ContainSubstring("has no ManagedClusterSetBinding"))
 		Expect(a.run(3, "target", "--kubeconfig", writer, "-b", "bundle.yaml")).To(ContainSubstring(
 			"you have no right to list managedclustersetbindings.cluster.open-cluster-management.io in namespace " + a.namespace))
-		var _ rbacv1.Role
 	})
 })
