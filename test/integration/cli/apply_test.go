@@ -324,5 +324,5 @@ func (m *meddler) Get(ctx context.Context, key client.ObjectKey, into client.Obj
 		changed.Labels = map[string]string{}
 	}
 	changed.Labels["meddled"] = fmt.Sprint(m.times + 1)
-	return m.Client.Patch(ctx, changed, client.MergeFrom(b))
+	return m.Patch(ctx, changed, client.MergeFrom(b))
 }
