@@ -66,6 +66,14 @@ var (
 
 func (d description) local() bool { return d.Socket != "" }
 
+// cluster of this name.
+func (d description) cluster(name string) member {
+	GinkgoHelper()
+	i := slices.IndexFunc(d.Clusters, func(m member) bool { return m.Name == name })
+	Expect(i).To(BeNumerically(">=", 0), "cluster %s", name)
+	return d.Clusters[i]
+}
+
 // describeClusters reads what the suite runs on.
 func describeClusters() (description, error) {
 	if dir := os.Getenv("FLEET_E2E_ENV"); dir != "" {

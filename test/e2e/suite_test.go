@@ -31,6 +31,7 @@ var _ = Describe("fleet-addon", func() {
 	Describe("kubectl", kubectlSpecs)
 	Describe("rollouts", engineSpecs)
 	Describe("Fleet's own command line", fleetCLISpecs)
+	Describe("what people write for Fleet", everythingSpecs)
 
 	// These do something to the clusters or to the add-on, and what takes them away comes last.
 	Describe("alone", Serial, Ordered, ContinueOnFailure, func() {
@@ -40,6 +41,7 @@ var _ = Describe("fleet-addon", func() {
 		Describe("a version", cutOffSpecs)
 		Describe("agent settings", agentConfigSpecs)
 		Describe("the end", lifecycleSpecs)
+		Describe("without an agent", sequenceSpecs)
 	})
 })
 

@@ -56,7 +56,13 @@ func (t tool) copies(example string) {
 	Expect(os.CopyFS(filepath.Join(t.dir, example), from)).To(Succeed())
 }
 
-// replaces the one text of a file.
+// writes a file into the folder.
+func (t tool) writes(file, text string) {
+	GinkgoHelper()
+	Expect(os.WriteFile(filepath.Join(t.dir, file), []byte(text), 0o600)).To(Succeed())
+}
+
+// replaces a text of a file by another, once.
 func (t tool) replaces(file, from, to string) {
 	GinkgoHelper()
 	path := filepath.Join(t.dir, file)
