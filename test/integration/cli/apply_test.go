@@ -162,6 +162,10 @@ var _ = Describe("fleetctl apply, with rights in the namespace of the bundles on
 		Expect(db.Labels).To(Equal(map[string]string{"stays": "x", "theirs": "y", "tier": "back"}))
 		Expect(db.Spec.DefaultNamespace).To(BeEmpty(), "the files say what the spec is")
 		a.apply(0, reader, "-l", "stays=x", "shop", "apps")
+
+		By("taking away a label where nothing else changed")
+		a.apply(0, writer, "shop", "apps")
+		Expect(a.bundle("db").Labels).To(Equal(map[string]string{"theirs": "y", "tier": "back"}))
 	})
 
 	It("makes the Secret follow the values", func() {
