@@ -36,7 +36,7 @@ func (r *reader) files(ctx context.Context, p place, f *folder, o *options, skip
 	}
 	known := map[string]bool{}
 	for _, source := range o.charts(p.dir, fieldOf) {
-		prefix := ChartDir(source.Chart, source.Repo, source.Version)
+		prefix := content.ChartDir(source.Chart, source.Repo, source.Version)
 		if known[prefix] {
 			continue
 		}

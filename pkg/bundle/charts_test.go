@@ -66,7 +66,7 @@ targetCustomizations:
 	if diff := cmp.Diff([]ChartRef{ref("1.x"), ref("2.x")}, s.asked); diff != "" {
 		t.Error(diff)
 	}
-	one, two := ChartDir("web", "https://charts.example.com", "1.x"), ChartDir("web", "https://charts.example.com", "2.x")
+	one, two := content.ChartDir("web", "https://charts.example.com", "1.x"), content.ChartDir("web", "https://charts.example.com", "2.x")
 	want := []string{one + "/Chart.yaml", one + "/templates/a.yaml", two + "/Chart.yaml", two + "/templates/a.yaml"}
 	if two < one {
 		want = append(want[2:], want[:2]...)
@@ -86,7 +86,7 @@ targetCustomizations:
 }
 
 func TestChartsOnDisk(t *testing.T) {
-	beside := ChartDir("../chart", "", "")
+	beside := content.ChartDir("../chart", "", "")
 	tests := map[string]struct {
 		chart string
 		want  []string
@@ -184,11 +184,11 @@ func TestDependencies(t *testing.T) {
 		},
 		"of a chart from elsewhere": {
 			tree{"b/fleet.yaml": "helm: {chart: 'https://x/c.tgz'}\n"}, &shelf{files: []content.File{{Name: "Chart.yaml", Data: []byte(fetched)}}, deps: archive},
-			[]string{ChartDir("https://x/c.tgz", "", "") + "/Chart.yaml", ChartDir("https://x/c.tgz", "", "") + "/charts/lib-1.0.0.tgz"}, [][]string{{"Chart.yaml"}}, nil,
+			[]string{content.ChartDir("https://x/c.tgz", "", "") + "/Chart.yaml", content.ChartDir("https://x/c.tgz", "", "") + "/charts/lib-1.0.0.tgz"}, [][]string{{"Chart.yaml"}}, nil,
 		},
 		"beside a chart from elsewhere are not looked for here": {
 			tree{"b/fleet.yaml": "helm: {chart: 'https://x/c.tgz'}\n", "lib/Chart.yaml": "name: lib\n"}, &shelf{files: []content.File{{Name: "Chart.yaml", Data: []byte(beside)}}},
-			[]string{ChartDir("https://x/c.tgz", "", "") + "/Chart.yaml"}, [][]string{{"Chart.yaml"}}, nil,
+			[]string{content.ChartDir("https://x/c.tgz", "", "") + "/Chart.yaml"}, [][]string{{"Chart.yaml"}}, nil,
 		},
 		"are not, if that is disabled": {
 			tree{"b/Chart.yaml": fetched, "b/fleet.yaml": "helm: {disableDependencyUpdate: true}\n"}, &shelf{deps: archive},

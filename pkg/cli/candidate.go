@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/cli/bundlefile"
 	"open-cluster-management.io/fleet-addon/pkg/cli/deployment"
 	"open-cluster-management.io/fleet-addon/pkg/content"
 	keep "open-cluster-management.io/fleet-addon/pkg/revision"
@@ -60,7 +61,7 @@ func (h *hub) find(ctx context.Context, o *diffOptions, in io.Reader) (*candidat
 	if err != nil {
 		return nil, denied(fmt.Errorf("get Bundle %s: %w", h.bundle, err), "get", "bundles."+fleet.SchemeGroupVersion.Group, h.bundle.Namespace)
 	}
-	if err := h.putValues(ctx, b, nil); err != nil {
+	if err := h.putValues(ctx, b); err != nil {
 		return nil, err
 	}
 	return newCandidate("what the Bundle says now", b)
@@ -74,22 +75,18 @@ func newCandidate(title string, b *fleet.Bundle) (*candidate, error) {
 	return &candidate{title: title, bundle: b, files: files}, nil
 }
 
-// putValues puts the values of the bundle's Secret into it: of those given, else of that on
-// the hub.
-func (h *hub) putValues(ctx context.Context, b *fleet.Bundle, given map[string]*corev1.Secret) error {
+// putValues puts the values of the bundle's Secret on the hub into it, unless it has them.
+func (h *hub) putValues(ctx context.Context, b *fleet.Bundle) error {
 	if b.Spec.ValuesHash == "" {
 		return nil
 	}
-	secret := given[b.Name]
-	if secret == nil {
-		secret = &corev1.Secret{}
-		err := h.client.Get(ctx, types.NamespacedName{Namespace: h.bundle.Namespace, Name: b.Name}, secret)
-		if apierrors.IsNotFound(err) {
-			return fmt.Errorf("no Secret %s/%s with the values of the Bundle, that spec.valuesHash speaks of: apply the bundle again", h.bundle.Namespace, b.Name)
-		}
-		if err != nil {
-			return denied(fmt.Errorf("get Secret %s/%s: %w", h.bundle.Namespace, b.Name, err), "get", "secrets", h.bundle.Namespace)
-		}
+	secret := &corev1.Secret{}
+	err := h.client.Get(ctx, types.NamespacedName{Namespace: h.bundle.Namespace, Name: b.Name}, secret)
+	if apierrors.IsNotFound(err) {
+		return fmt.Errorf("no Secret %s/%s with the values of the Bundle, that spec.valuesHash speaks of: apply the bundle again", h.bundle.Namespace, b.Name)
+	}
+	if err != nil {
+		return denied(fmt.Errorf("get Secret %s/%s: %w", h.bundle.Namespace, b.Name, err), "get", "secrets", h.bundle.Namespace)
 	}
 	if err := values.Put(b, secret.Data); err != nil {
 		return fmt.Errorf("secret %s/%s with the values of the Bundle: %w", h.bundle.Namespace, b.Name, err)
@@ -99,7 +96,7 @@ func (h *hub) putValues(ctx context.Context, b *fleet.Bundle, given map[string]*
 
 // readBundle finds the bundle in a file, by its name.
 func (h *hub) readBundle(ctx context.Context, file string, in io.Reader) (*fleet.Bundle, error) {
-	bundles, secrets, err := readBundles(file, in)
+	bundles, err := bundlefile.Read(file, in)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +104,7 @@ func (h *hub) readBundle(ctx context.Context, file string, in io.Reader) (*fleet
 		if b.Name == h.bundle.Name {
 			// What is compared is this bundle of this namespace, wherever the file was made for.
 			b.Namespace = h.bundle.Namespace
-			return b, h.putValues(ctx, b, secrets)
+			return b.Bundle, h.putValues(ctx, b.Bundle)
 		}
 	}
 	return nil, fmt.Errorf("%s: no Bundle %s in it", file, h.bundle.Name)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,8 +10,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"open-cluster-management.io/fleet-addon/pkg/bundle"
+	"open-cluster-management.io/fleet-addon/pkg/cli/bundlefile"
 	"open-cluster-management.io/fleet-addon/pkg/source"
-	"open-cluster-management.io/fleet-addon/pkg/values"
 )
 
 // bundle reads the one bundle that the flags name.
@@ -20,7 +19,7 @@ func (o *matchOptions) bundle(ctx context.Context, args []string, streams generi
 	if o.bundleFile != "" {
 		b, err := o.inFile(streams)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", o.bundleFile, err)
+			return nil, err
 		}
 		return withTarget(b), nil
 	}
@@ -39,22 +38,18 @@ func (o *matchOptions) bundle(ctx context.Context, args []string, streams generi
 }
 
 func (o *matchOptions) inFile(streams genericclioptions.IOStreams) (*fleet.Bundle, error) {
-	bundles, secrets, err := readBundles(o.bundleFile, streams.In)
+	bundles, err := bundlefile.Read(o.bundleFile, streams.In)
 	if err != nil {
 		return nil, err
 	}
 	if len(bundles) != 1 {
-		return nil, fmt.Errorf("%d Bundles in it, and one is wanted", len(bundles))
+		return nil, fmt.Errorf("%s: %d Bundles in it, and one is wanted", o.bundleFile, len(bundles))
 	}
-	b := bundles[0]
-	if b.Spec.ValuesHash == "" {
-		return b, nil
+	b := bundles[0].Bundle
+	if b.Spec.ValuesHash != "" {
+		return nil, fmt.Errorf("%s: the values of the Bundle are in a Secret, as spec.valuesHash says: put that into the file too", bundles[0].At)
 	}
-	secret := secrets[b.Name]
-	if secret == nil {
-		return nil, errors.New("the values of the Bundle are in a Secret, as spec.valuesHash says: put that into the file too")
-	}
-	return b, values.Put(b, secret.Data)
+	return b, nil
 }
 
 // inDirectory reads the one bundle that a directory itself becomes.

@@ -109,8 +109,8 @@ func TestTestCommandMistakes(t *testing.T) {
 		"no such directory":          {[]string{"nowhere"}, "nowhere"},
 		"no such target":             {[]string{"web", "-t", "qa"}, `--target "qa": the bundle test-web has no such target; it has: dev, prod, edge, one`},
 		"values that are none":       {[]string{"web", "--values", "[1]"}, "--values: "},
-		"values in a Secret":         {[]string{"-b", "hashed.yaml"}, "hashed.yaml: the values of the Bundle are in a Secret"},
-		"no Bundle in the file":      {[]string{"-b", "web/Chart.yaml"}, "web/Chart.yaml: 0 Bundles in it, and one is wanted"},
+		"values in a Secret":         {[]string{"-b", "hashed.yaml"}, "(Bundle b): the values of the Bundle are in a Secret"},
+		"no Bundle in the file":      {[]string{"-b", "web/Chart.yaml"}, "web/Chart.yaml: there is no Bundle in it"},
 		"no such format":             {[]string{"web", "-o", "xml"}, `--output "xml"`},
 	} {
 		t.Run(name, func(t *testing.T) {
