@@ -116,18 +116,33 @@ func matched(a []reflect.Value, b *budget) float64 {
 	return 0
 }
 
-func compiled(text string, length float64, b *budget) *regexp.Regexp {
+// compiled spends what looking through the text once takes, and returns that too.
+func compiled(text string, length float64, b *budget) (*regexp.Regexp, float64) {
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		// The function says so, or takes it for no match.
-		return nil
+		return nil, 0
 	}
 	size := instructions(parsed)
 	if size > maxRegex {
 		panic(errRegex)
 	}
-	b.spend(size / 64 * (1 + length/256))
-	return regexp.MustCompile(text)
+	cost := size / 64 * (1 + length/16)
+	b.spend(cost)
+	return regexp.MustCompile(text), cost
+}
+
+// matches counts the matches of a regular expression. Looking for each of them can take
+// all of the text: (a.*b|a) does where there is no b.
+func matches(expression, text reflect.Value, b *budget) (float64, bool) {
+	re, cost := compiled(expression.String(), length(text), b)
+	if re == nil {
+		return 0, false
+	}
+	affordable := int(float64(MaxSteps-b.steps)/cost) + 1
+	found := float64(len(re.FindAllStringIndex(text.String(), affordable)))
+	b.spend(found * cost)
+	return found, true
 }
 
 // instructions foresees how many a regular expression compiles to.
@@ -143,20 +158,19 @@ func instructions(re *syntax.Regexp) float64 {
 }
 
 func matchedAll(a []reflect.Value, b *budget) float64 {
-	re := compiled(a[0].String(), length(a[1]), b)
-	if re == nil {
+	found, ok := matches(a[0], a[1], b)
+	if !ok {
 		return 0
 	}
-	return float64(len(re.FindAllStringIndex(a[1].String(), -1))+1)*elementSize + length(a[1])
+	return (found+1)*elementSize + length(a[1])
 }
 
 // replaced: a match becomes the replacement; each $ in that can stand for the match.
 func replaced(a []reflect.Value, b *budget) float64 {
-	re := compiled(a[0].String(), length(a[1]), b)
-	if re == nil {
+	found, ok := matches(a[0], a[1], b)
+	if !ok {
 		return 0
 	}
-	found := float64(len(re.FindAllStringIndex(a[1].String(), -1)))
 	return length(a[1])*float64(1+strings.Count(a[2].String(), "$")) + found*length(a[2])
 }
 
@@ -166,7 +180,7 @@ func printed(a []reflect.Value, _ *budget) float64 {
 	largest := 0
 	for i := range a[1].Len() {
 		largest = max(largest, measure(a[1].Index(i)))
-		if n := a[1].Index(i).Elem(); n.Kind() == reflect.Int && strings.Contains(format, "*") && (n.Int() > maxWidth || n.Int() < -maxWidth) {
+		if strings.Contains(format, "*") && wide(a[1].Index(i).Elem()) {
 			panic(errWidth)
 		}
 	}
@@ -190,6 +204,18 @@ func printed(a []reflect.Value, _ *budget) float64 {
 	// What is printed is quoted at most: far less than eight times as long. MaxOutput
 	// still bounds the result; this bounds what is made before that is known.
 	return (count*float64(largest)*8 + width + length(a[0])) / 8
+}
+
+// wide tells whether a number pads too far: printf takes one of any type of integer.
+func wide(n reflect.Value) bool {
+	switch {
+	case n.CanInt():
+		return n.Int() > maxWidth || n.Int() < -maxWidth
+	case n.CanUint():
+		return n.Uint() > maxWidth
+	default:
+		return false
+	}
 }
 
 var (

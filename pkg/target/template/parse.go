@@ -2,6 +2,7 @@ package template
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -54,7 +55,7 @@ func Parse(text string) (*Template, error) {
 	slices.Sort(t.functions)
 	t.uses = usesOf(trees)
 	for _, tree := range trees {
-		instrument(tree, tree.Name == name)
+		instrument(tree)
 	}
 	t.machines.New = func() any { return t.machine() }
 	return t, nil
@@ -97,6 +98,7 @@ func (t *Template) machine() *machine {
 		stepName:  func(n int) string { m.budget.spend(float64(n)); return "" },
 		enterName: m.budget.enter,
 		leaveName: func() string { m.budget.depth--; return "" },
+		showName:  m.budget.show,
 	}
 	for _, fn := range t.functions {
 		calls[fn] = guarded(fn, functions[fn], &m.budget)
@@ -116,4 +118,10 @@ func (b *budget) enter(n int) string {
 	}
 	b.spend(float64(n))
 	return ""
+}
+
+// show lets a value be written that is not too large for that.
+func (b *budget) show(value any) any {
+	b.spend(float64(measure(reflect.ValueOf(&value).Elem())) / 1024)
+	return value
 }
