@@ -22,6 +22,14 @@ func TestAffected(t *testing.T) {
 		"a label of a group that is not named":           {bundle: bundle(fleet.BundleTarget{ClusterGroup: "other"}), changed: "tier"},
 		"a label of a group that is meant by its labels": {bundle: bundle(fleet.BundleTarget{ClusterGroupSelector: everything}), changed: "tier", want: true},
 		"any label, where only a name is asked for":      {bundle: bundle(fleet.BundleTarget{ClusterName: "dev"}), changed: "env"},
+		"a label in what a target takes out of a comment": {bundle: func() *fleet.Bundle {
+			b := bundle(fleet.BundleTarget{ClusterName: "dev", BundleDeploymentOptions: fleet.BundleDeploymentOptions{
+				Helm: &fleet.HelmOptions{Values: &fleet.GenericMap{Data: map[string]any{"m": map[string]any{"b": "*/}"}}}}}})
+			b.Spec.Helm = &fleet.HelmOptions{Values: &fleet.GenericMap{Data: map[string]any{
+				"m": map[string]any{"a": "${/*", "c": "${ .ClusterLabels.env } ${/* */}"},
+			}}}
+			return b
+		}(), changed: "env", want: true},
 		"a label of a restriction": {bundle: func() *fleet.Bundle {
 			b := bundle(fleet.BundleTarget{ClusterName: "dev"})
 			b.Spec.TargetRestrictions = []fleet.BundleTargetRestriction{{ClusterSelector: is("dev")}}

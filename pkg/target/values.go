@@ -136,6 +136,11 @@ func (c *compiler) compile(v *values) error {
 		return parseError(v, err)
 	}
 	v.needs.join(usesOfTemplate(v.text))
+	if _, err := firstWrong(v.dynamic, ""); err != nil {
+		// A template goes over several texts. Where other options stand between them it can
+		// be another one, and look at what is in a comment here.
+		v.needs = everythingOf()
+	}
 	return nil
 }
 
