@@ -24,7 +24,13 @@ var (
 	ErrMismatch = errors.New("the values in the Secret are not those of spec.valuesHash")
 	// ErrMalformed says that values are no JSON object. It never quotes them.
 	ErrMalformed = errors.New("values are no map that can be written as JSON")
+	// ErrTooMany says that targets of one name make too much of the values of that name.
+	ErrTooMany = errors.New("too many targets of the bundle have that name: give each target with values a name of its own")
 )
+
+// maxPut is what values can come to in a bundle, in bytes of JSON. A Secret holds a
+// megabyte, but targets of one name all get the values of that name.
+const maxPut = 4 << 20
 
 // Take moves all Helm values out of a bundle that is the caller's own, and returns what
 // belongs into its Secret: JSON by key. spec.valuesHash becomes their hash; no values
@@ -74,7 +80,8 @@ func take(h *fleet.HelmOptions, key string, into map[string][]byte) error {
 }
 
 // Put puts the values of a Secret's data into a bundle that is the caller's own. The
-// error is ErrMismatch if they are not those of spec.valuesHash, or ErrMalformed.
+// error is ErrMismatch if they are not those of spec.valuesHash, ErrMalformed, or
+// ErrTooMany.
 func Put(b *fleet.Bundle, data map[string][]byte) error {
 	if b.Spec.ValuesHash == "" {
 		return nil
@@ -90,11 +97,15 @@ func Put(b *fleet.Bundle, data map[string][]byte) error {
 			return err
 		}
 	}
+	left := maxPut
 	for i := range b.Spec.Targets {
 		t := &b.Spec.Targets[i]
 		raw, ok := data[t.Name]
 		if !ok || t.Name == "" || t.Name == BundleKey {
 			continue
+		}
+		if left -= len(raw); left < 0 {
+			return fmt.Errorf("key %q: %w", t.Name, ErrTooMany)
 		}
 		if t.Helm == nil {
 			t.Helm = &fleet.HelmOptions{}

@@ -106,3 +106,23 @@ func TestPutRefuses(t *testing.T) {
 		t.Errorf("got %v, want ErrMalformed without the value", err)
 	}
 }
+
+func TestTargetsOfOneNameCannotMultiplyValues(t *testing.T) {
+	data := map[string][]byte{"all": []byte(`{"key":"` + strings.Repeat("x", 1000) + `"}`)}
+	b := bundle(nil)
+	b.Spec.ValuesHash = Hash(data)
+	b.Spec.Targets = make([]fleet.BundleTarget, 10)
+	for i := range b.Spec.Targets {
+		b.Spec.Targets[i].Name = "all"
+	}
+	if err := Put(b, data); err != nil || b.Spec.Targets[9].Helm.Values.Data["key"] == nil {
+		t.Fatalf("some targets of one name: %v", err)
+	}
+	b.Spec.Targets = make([]fleet.BundleTarget, 10_000)
+	for i := range b.Spec.Targets {
+		b.Spec.Targets[i].Name = "all"
+	}
+	if err := Put(b, data); !errors.Is(err, ErrTooMany) {
+		t.Errorf("got %v, want ErrTooMany", err)
+	}
+}
