@@ -1,6 +1,7 @@
 package target
 
 import (
+	"encoding/json"
 	"errors"
 	"path"
 	"strings"
@@ -23,6 +24,11 @@ func (e *fieldError) Unwrap() error { return e.err }
 
 func wrong(field string, err error) error { return &fieldError{field, err} }
 
+// maxValidated is how many bytes of values are looked through for templates that cannot be
+// read, those of the bundle again for each target that changes them. An error in what is
+// left is found on the clusters that get it.
+const maxValidated = 8 << 20
+
 // validateTemplates finds the templates that cannot be read: they would fail on every
 // cluster. What counts is what a target's options make of the bundle's.
 func validateTemplates(b *fleet.Bundle) field.ErrorList {
@@ -35,9 +41,18 @@ func validateTemplates(b *fleet.Bundle) field.ErrorList {
 	for _, e := range own {
 		ofBundle[e.Error()] = true
 	}
+	size, left := sizeOfValues(b.Spec.Helm), maxValidated
 	var errs field.ErrorList
 	for i := range b.Spec.Targets {
-		for _, e := range templateErrors(merge(b.Spec.BundleDeploymentOptions, optionsOf(&b.Spec.Targets[i]))) {
+		t := &b.Spec.Targets[i]
+		found := own
+		if changesValues(t.Helm) {
+			if left -= size + sizeOfValues(t.Helm); left < 0 {
+				break
+			}
+			found = templateErrors(merge(b.Spec.BundleDeploymentOptions, optionsOf(t)))
+		}
+		for _, e := range found {
 			at := spec.Child("targets").Index(i)
 			switch said, is := ofBundle[e.Error()]; {
 			case said:
@@ -51,6 +66,25 @@ func validateTemplates(b *fleet.Bundle) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// changesValues tells whether options of a target make the bundle's values other ones.
+func changesValues(h *fleet.HelmOptions) bool {
+	return h != nil && (h.Values != nil || len(h.TemplateValues) > 0 || h.DisablePreProcess)
+}
+
+// sizeOfValues is about how many bytes the values of options have.
+func sizeOfValues(h *fleet.HelmOptions) int {
+	if h == nil {
+		return 0
+	}
+	// Values that cannot be JSON are an error elsewhere.
+	data, _ := json.Marshal(h.Values)
+	size := len(data)
+	for key, text := range h.TemplateValues {
+		size += len(key) + len(text)
+	}
+	return size
 }
 
 func templateErrors(o fleet.BundleDeploymentOptions) []*fieldError {
@@ -91,10 +125,19 @@ func validateCharts(b *fleet.Bundle) field.ErrorList {
 		if own == nil || own.Chart == "" && own.Repo == "" && own.Version == "" {
 			continue
 		}
-		merged := mergeHelm(b.Spec.Helm.DeepCopy(), own.DeepCopy())
+		merged := mergeHelm(chartOf(b.Spec.Helm), chartOf(own))
 		errs = append(errs, validateChart(merged, b.Spec.Resources, spec.Child("targets").Index(i))...)
 	}
 	return errs
+}
+
+// chartOf is what options say of the chart. They have values too, which are not copied for
+// each target.
+func chartOf(h *fleet.HelmOptions) *fleet.HelmOptions {
+	if h == nil {
+		return nil
+	}
+	return &fleet.HelmOptions{Chart: h.Chart, Repo: h.Repo, Version: h.Version}
 }
 
 const chartFile = "Chart.yaml"

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
@@ -176,5 +177,25 @@ func TestValidateBoundsTargets(t *testing.T) {
 	b.Spec.TargetRestrictions = append(b.Spec.TargetRestrictions, fleet.BundleTargetRestriction{})
 	if !tooMany() {
 		t.Errorf("one more is not: %v", Validate(b))
+	}
+}
+
+func TestValidateBoundsTemplates(t *testing.T) {
+	b := bundle()
+	large := map[string]any{"all": strings.Repeat("${ .ClusterName } ", 10_000), "broken": "${ nonsense }"}
+	b.Spec.Helm = &fleet.HelmOptions{Values: &fleet.GenericMap{Data: large}}
+	b.Spec.Targets = make([]fleet.BundleTarget, 2_000)
+	for i := range b.Spec.Targets {
+		b.Spec.Targets[i].Helm = &fleet.HelmOptions{Version: "1", Values: &fleet.GenericMap{Data: map[string]any{"own": "${ nonsense }"}}}
+	}
+	done := make(chan string, 1)
+	go func() { done <- Validate(b).ToAggregate().Error() }()
+	select {
+	case said := <-done:
+		if want := "spec.helm.values.broken: Invalid"; !strings.Contains(said, want) {
+			t.Errorf("errors %q, want one with %q", said, want)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the values of the bundle are looked through for each of its targets")
 	}
 }
