@@ -75,6 +75,7 @@ func executeError(err error) *Error {
 			e.Expression, reason = at[1], at[2]
 		}
 	}
+	e.Expression = strings.ReplaceAll(e.Expression, " | "+showName, "")
 	if strings.HasPrefix(e.Expression, "fleet") {
 		// It is ours, where a loop or a template begins.
 		e.Expression = ""

@@ -118,6 +118,10 @@ func matched(a []reflect.Value, b *budget) float64 {
 
 // compiled spends what looking through the text once takes, and returns that too.
 func compiled(text string, length float64, b *budget) (*regexp.Regexp, float64) {
+	if len(text) > maxRegex {
+		// To read it would take long already.
+		panic(errRegex)
+	}
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
 		// The function says so, or takes it for no match.

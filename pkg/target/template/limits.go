@@ -26,7 +26,7 @@ const (
 	maxNumber = 1 << 40
 	// maxWidth of a verb of printf.
 	maxWidth = 4096
-	// maxRegex bounds a compiled regular expression, in instructions.
+	// maxRegex bounds a regular expression, in bytes and in instructions once compiled.
 	maxRegex = 10_000
 )
 
