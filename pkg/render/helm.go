@@ -25,6 +25,9 @@ func helmChart(dir string, files []content.File) (*chart.Chart, error) {
 		}
 		buffered = append(buffered, &loader.BufferedFile{Name: name, Data: f.Data})
 	}
+	if err := checkArchives(buffered); err != nil {
+		return nil, invalidf("chart %s: %w", dir, err)
+	}
 	c, err := loader.LoadFiles(buffered)
 	if err != nil {
 		return nil, invalidf("chart %s: %w", dir, err)
