@@ -30,7 +30,27 @@ func parseError(err error) *Error {
 		e.Reason = found[2]
 	}
 	e.Reason = strings.NewReplacer("{{", left, "}}", right).Replace(e.Reason)
+	e.shorten()
 	return e
+}
+
+// How long the parts of an error can be, in bytes: it is kept for each of thousands of
+// clusters.
+const (
+	maxExpression = 200
+	maxReason     = 1000
+)
+
+func (e *Error) shorten() {
+	e.Expression, e.Reason = cut(e.Expression, maxExpression), cut(e.Reason, maxReason)
+}
+
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	// A copy, so that nothing holds the whole text.
+	return strings.ToValidUTF8(strings.Clone(text[:most]), "") + "…"
 }
 
 // plain are the reasons that quote no value.
@@ -88,6 +108,7 @@ func executeError(err error) *Error {
 	case reason != "":
 		e.Reason = reasonOf(reason)
 	}
+	e.shorten()
 	return e
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -156,6 +157,26 @@ func TestErrors(t *testing.T) {
 			}
 			if strings.Contains(err.Error(), "hunter2") {
 				t.Errorf("error %q quotes a value", err)
+			}
+		})
+	}
+}
+
+func TestErrorsAreShort(t *testing.T) {
+	long := strings.Repeat("é", 100_000)
+	for name, text := range map[string]string{
+		"what it says itself": `${ fail (repeat 100000 "x") }`,
+		"its own text":        `${ fail "` + long + `" }`,
+		"a function":          `${ ` + long + ` }`,
+		"a key":               `${ index (dict "a" .ClusterLabels.` + long + `) "a" }`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			tmpl, err := Parse(text)
+			if err == nil {
+				_, err = tmpl.Execute(context())
+			}
+			if err == nil || len(err.Error()) > 2000 || !utf8.ValidString(err.Error()) {
+				t.Errorf("got an error of %d bytes, want a short one", len(fmt.Sprint(err)))
 			}
 		})
 	}
