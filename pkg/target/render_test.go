@@ -103,7 +103,7 @@ func TestRenderErrors(t *testing.T) {
 		"in templateValues":              {`{templateValues: {list: "\n${ .ClusterLabels.no }"}}`, []string{`cluster edge1: helm.templateValues[list]: line 2: <.ClusterLabels.no>: map has no entry`}},
 		"a broken template":              {`{values: {a: {b: "${ if"}, z: hunter2}}`, []string{`helm.values.a.b: line 1: `}},
 		"two halves that do not fit":     {`{values: {a: "${ if true }", z: hunter2}}`, []string{`helm.values.a: line 1: unexpected EOF`}},
-		"a broken one in templateValues": {`{templateValues: {x: "${ nonsense }"}}`, []string{`helm.templateValues[x]: line 1: function "nonsense" not defined`}},
+		"a broken one in templateValues": {`{templateValues: {x: "${ nonsense }"}}`, []string{`helm.templateValues[x]: line 1: calls a function that templates do not have`}},
 		"what is no YAML":                {`{templateValues: {x: "a: [${ .ClusterValues.secret }"}}`, []string{`helm.templateValues[x]: what the template gives is no valid YAML`}},
 		"values that are no YAML":        {`{values: {x: '${ print .ClusterValues.secret ":" " " "b:" " " "c" }'}}`, []string{`helm.values: what the templates give is no valid YAML`}},
 		"too much":                       {`{values: {x: '${ repeat 2000000 "x" }'}}`, []string{`helm.values.x: <repeat`, `a value of more than`}},

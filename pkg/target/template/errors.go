@@ -2,7 +2,9 @@ package template
 
 import (
 	"errors"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,6 +14,9 @@ var (
 	place     = regexp.MustCompile(`(?s)^template: [^:]*:(\d+)(?::\d+)?: (.*)$`)
 	executing = regexp.MustCompile(`(?s)^executing "[^"]*" at <(.*?)>: (.*)$`)
 	located   = regexp.MustCompile(`:(\d+)(?::\d+)?$`)
+	// quoted are the literals of a template, and roots the first names of what it asks for.
+	quoted = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`")
+	roots  = regexp.MustCompile(`(?:^|[\s(|=,])\.(\w+)`)
 )
 
 func position(location string) (int, bool) {
@@ -23,16 +28,25 @@ func position(location string) (int, bool) {
 	return line, err == nil
 }
 
+// parseError says what is wrong, and quotes nothing: the text need not be meant as a
+// template. It can be a password with the delimiter in it.
 func parseError(err error) *Error {
 	e := &Error{Reason: err.Error()}
 	if found := place.FindStringSubmatch(err.Error()); found != nil {
 		e.Line, _ = strconv.Atoi(found[1])
 		e.Reason = found[2]
 	}
-	e.Reason = strings.NewReplacer("{{", left, "}}", right).Replace(e.Reason)
+	if strings.HasPrefix(e.Reason, "function ") {
+		e.Reason = "calls a function that templates do not have; helm.disablePreProcess takes " + left + " as it is"
+	}
+	e.Reason, _, _ = strings.Cut(e.Reason, ": ")
+	e.Reason = strings.NewReplacer("{{", left, "}}", right).Replace(masked(e.Reason))
 	e.shorten()
 	return e
 }
+
+// masked leaves the literals out of a text.
+func masked(text string) string { return quoted.ReplaceAllString(text, "…") }
 
 // How long the parts of an error can be, in bytes: it is kept for each of thousands of
 // clusters.
@@ -84,7 +98,9 @@ var others = []struct{ prefix, text string }{
 	{"if/with can't use ", "if and with cannot decide by this"},
 }
 
-func executeError(err error) *Error {
+// executeError says what went wrong with this data. What a template asks for is named if
+// that begins with a name that templates know; other words can be a part of a value.
+func executeError(err error, data map[string]any) *Error {
 	var limit limitError
 	var failed failure
 	e := &Error{Reason: "cannot be evaluated"}
@@ -100,16 +116,31 @@ func executeError(err error) *Error {
 		// It is ours, where a loop or a template begins.
 		e.Expression = ""
 	}
+	known := asksKnown(e.Expression, data)
+	if e.Expression = masked(e.Expression); !known {
+		e.Expression = ""
+	}
 	switch {
 	case errors.As(err, &limit):
 		e.Reason = limit.Error()
 	case errors.As(err, &failed):
 		e.Reason = "fails: " + failed.Error()
+	case !known && strings.Contains(reason, "no entry for key "):
+		e.Reason = "asks for a key that is not there; templates know " + strings.Join(slices.Sorted(maps.Keys(data)), ", ")
 	case reason != "":
 		e.Reason = reasonOf(reason)
 	}
 	e.shorten()
 	return e
+}
+
+func asksKnown(expression string, data map[string]any) bool {
+	for _, found := range roots.FindAllStringSubmatch(expression, -1) {
+		if _, ok := data[found[1]]; !ok {
+			return false
+		}
+	}
+	return true
 }
 
 func reasonOf(reason string) string {

@@ -18,7 +18,7 @@ func (t *Template) Execute(data map[string]any) (out []byte, err error) {
 	m.budget = budget{}
 	var written output
 	if err := m.template.Execute(&written, data); err != nil {
-		return nil, executeError(err)
+		return nil, executeError(err, data)
 	}
 	t.machines.Put(m)
 	return written.data, nil
@@ -36,8 +36,8 @@ func (t *Template) Changes() bool {
 	return false
 }
 
-// Error is what is wrong with a template. It quotes the template where it is wrong, and
-// never what the template was given.
+// Error is what is wrong with a template. It names what the template asks for of a cluster,
+// and quotes neither literals nor what the template was given.
 type Error struct {
 	// Line in the template, from 1; 0 if it is not known.
 	Line int
