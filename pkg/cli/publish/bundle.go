@@ -66,6 +66,9 @@ func (w *writing) once(ctx context.Context) error {
 	if have != nil {
 		was = have.Spec.ValuesHash
 	}
+	if err := w.hasPlace(ctx); err != nil {
+		return err
+	}
 	written, err := w.writeBundle(ctx, have)
 	if err != nil {
 		return err

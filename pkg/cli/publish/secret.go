@@ -44,11 +44,28 @@ func (w *writing) writeSecret(ctx context.Context, b *fleet.Bundle, was string) 
 		}
 		return true, nil
 	}
-	if have.Type != values.SecretType {
-		return false, fmt.Errorf("bundle %s: the Secret %s has the type %s, and the values of the bundle need its place: choose another name for one of the two",
-			w.key, w.key, have.Type)
+	if err := w.mayTake(have); err != nil {
+		return false, err
 	}
 	return w.patchSecret(ctx, have, want)
+}
+
+// hasPlace finds a Secret of somebody else before the Bundle is written: that would wait
+// for its values for ever. What cannot be read now is told when the Secret is written.
+func (w *writing) hasPlace(ctx context.Context) error {
+	have := &corev1.Secret{}
+	if len(w.data) == 0 || w.Client.Get(ctx, w.key, have) != nil {
+		return nil
+	}
+	return w.mayTake(have)
+}
+
+func (w *writing) mayTake(have *corev1.Secret) error {
+	if have.Type == values.SecretType {
+		return nil
+	}
+	return fmt.Errorf("bundle %s: the Secret %s has the type %s, and the values of the bundle need its place: choose another name for one of the two",
+		w.key, w.key, have.Type)
 }
 
 // secret with the values, as Fleet writes it.

@@ -195,6 +195,7 @@ var _ = Describe("fleetctl apply, with rights in the namespace of the bundles on
 		Expect(a.secret("web").Data).To(HaveKey("a"))
 		a.write("web", "helm: {values: {password: hunter2}}\n")
 		Expect(a.apply(3, writer, "shop", "apps")).To(ContainSubstring("has the type Opaque, and the values of the bundle need its place"))
+		Expect(a.bundle("web").Spec.ValuesHash).To(BeEmpty(), "the Bundle was written, and waits for ever")
 		Expect(a.secret("web").Data).To(HaveKey("a"))
 	})
 
