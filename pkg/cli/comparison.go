@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,11 +12,11 @@ import (
 	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/cli/deployment"
 	"open-cluster-management.io/fleet-addon/pkg/cli/diff"
+	"open-cluster-management.io/fleet-addon/pkg/cli/targeting"
 	"open-cluster-management.io/fleet-addon/pkg/hub/cluster"
 	"open-cluster-management.io/fleet-addon/pkg/hub/variables"
 	"open-cluster-management.io/fleet-addon/pkg/target"
@@ -59,11 +58,11 @@ func newComparison(h *hub, next *candidate) *comparison {
 
 // all compares one cluster, or all that have the bundle.
 func (c *comparison) all(ctx context.Context, names []string) error {
-	var groups fleet.ClusterGroupList
-	if err := c.hub.client.List(ctx, &groups, client.InNamespace(c.hub.bundle.Namespace)); err != nil {
-		return denied(fmt.Errorf("list ClusterGroups: %w", err), "list", "clustergroups."+fleet.SchemeGroupVersion.Group, c.hub.bundle.Namespace)
+	groups, err := targeting.Groups(ctx, c.hub.client, c.next.bundle)
+	if err != nil {
+		return err
 	}
-	c.groups = target.Groups(groups.Items)
+	c.groups = groups
 	c.own = target.HasOwnTargets(c.next.bundle, c.groups)
 	if len(names) > 0 {
 		return c.named(ctx, names[0])

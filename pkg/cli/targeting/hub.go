@@ -49,7 +49,14 @@ func FromHub(ctx context.Context, hub client.Reader, b *fleet.Bundle) (*World, e
 		}
 		w.Clusters = append(w.Clusters, c)
 	}
-	return w, w.readGroups(ctx, r, b)
+	w.Groups, err = groupsOf(ctx, r, b)
+	return w, err
+}
+
+// Groups reads the ClusterGroups that a bundle can name: those of its namespace, and those
+// that BundleNamespaceMappings lend.
+func Groups(ctx context.Context, hub client.Reader, b *fleet.Bundle) ([]target.Group, error) {
+	return groupsOf(ctx, reader{hub}, b)
 }
 
 func clusterOf(ctx context.Context, r reader, store *variables.Store, mc *clusterv1.ManagedCluster) (Cluster, error) {
@@ -70,32 +77,30 @@ func targetOf(mc *clusterv1.ManagedCluster) target.Cluster {
 	return target.Cluster{Name: mc.Name, Labels: mc.Labels, Annotations: mc.Annotations, Claims: cluster.Claims(mc)}
 }
 
-// readGroups reads the ClusterGroups of the bundle's namespace, and those that
-// BundleNamespaceMappings lend.
-func (w *World) readGroups(ctx context.Context, r reader, b *fleet.Bundle) error {
+func groupsOf(ctx context.Context, r reader, b *fleet.Bundle) ([]target.Group, error) {
 	var own fleet.ClusterGroupList
 	if err := r.List(ctx, &own, client.InNamespace(b.Namespace)); err != nil {
-		return fmt.Errorf("list ClusterGroups of namespace %s: %w", b.Namespace, err)
+		return nil, fmt.Errorf("list ClusterGroups of namespace %s: %w", b.Namespace, err)
 	}
-	w.Groups = target.Groups(own.Items)
+	groups := target.Groups(own.Items)
 	lenders, err := tenancy.Lenders(ctx, r, b)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range lenders {
 		clusters, err := lenders[i].Reach.Clusters(ctx, r)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		both := make(map[string]bool, len(clusters))
 		for name := range clusters {
 			both[name] = true
 		}
 		for _, group := range lenders[i].Groups {
-			w.Groups = append(w.Groups, target.Group{ClusterGroup: group, Clusters: both})
+			groups = append(groups, target.Group{ClusterGroup: group, Clusters: both})
 		}
 	}
-	return nil
+	return groups, nil
 }
 
 // reader reads live what the manager's packages read from their cache: it has the index
