@@ -136,7 +136,7 @@ func (o *matchOptions) match(b *fleet.Bundle, cluster *target.Cluster, out io.Wr
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(out, "# No target matches: %s\n", why.Sentence)
+	fmt.Fprintf(out, "# The cluster %s\n", why.Sentence)
 	for _, s := range why.Steps {
 		fmt.Fprintf(out, "#   %s %s (%s): %s\n", s.Kind, s.Name, s.Field, s.Sentence)
 	}

@@ -57,7 +57,7 @@ func webMap(env, claim, size string) string {
 func TestTestCommand(t *testing.T) {
 	t.Chdir(chartDir(t))
 	t.Setenv("KUBECONFIG", "none")
-	const none = "# No target matches: "
+	const none = "# The cluster "
 	for name, tc := range map[string]struct {
 		args              []string
 		status            int
