@@ -148,8 +148,8 @@ func chartsOf(files []content.File) []string {
 	return dirs
 }
 
-// localChart says whether helm.chart is a directory. One beside the bundle's is read, as
-// long as it is below the root; one in it is carried anyway.
+// localChart says whether helm.chart is a directory or an archive on disk. A directory
+// beside the bundle's is read, as long as it is below the root; one in it is carried anyway.
 func (r *reader) localChart(ctx context.Context, f *folder, source chartSource, d dependencies) (bool, []content.File, error) {
 	written := source.Chart
 	if strings.Contains(written, "://") || strings.Contains(written, "::") {
@@ -163,11 +163,17 @@ func (r *reader) localChart(ctx context.Context, f *folder, source chartSource, 
 		if err != nil || isDir {
 			return isDir, nil, err
 		}
+		if isArchive(f, written) {
+			return r.archive(f, written, d)
+		}
 		return false, nil, r.noLocalChart(f, written)
 	}
 	dir := path.Join(source.Dir, written)
 	if _, err := inside(dir); err != nil {
 		return false, nil, fmt.Errorf("%q %w that is read; move the chart into it, or read from a directory above", written, ErrOutside)
+	}
+	if isArchive(r.root, dir) {
+		return r.archive(r.root, dir, d)
 	}
 	chart, err := r.root.sub(dir)
 	if err != nil {
@@ -182,6 +188,35 @@ func (r *reader) localChart(ctx context.Context, f *folder, source chartSource, 
 		return false, nil, fmt.Errorf("%s: there is no Chart.yaml in it", chart.shown)
 	}
 	files, err := d.complete(c.files, c.charts, dir)
+	return true, files, err
+}
+
+// isArchive tells whether a name is that of an archive that is there.
+func isArchive(in *folder, name string) bool {
+	if !strings.HasSuffix(name, ".tgz") && !strings.HasSuffix(name, ".tar.gz") && !strings.HasSuffix(name, ".tar") {
+		return false
+	}
+	info, err := in.root.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// archive returns the files of a chart that is an archive on disk.
+func (r *reader) archive(in *folder, name string, d dependencies) (bool, []content.File, error) {
+	if r.request.Charts == nil {
+		return false, nil, fmt.Errorf("%s is an archive, and none are unpacked here; put the directory of the chart in its place", in.show(name))
+	}
+	data, err := in.read(name, MaxFile)
+	if err != nil {
+		return false, nil, err
+	}
+	files, err := r.request.Charts.Unpack(data)
+	if err == nil {
+		err = checkChart(files)
+	}
+	if err != nil {
+		return false, nil, fmt.Errorf("%s: %w", in.show(name), err)
+	}
+	files, err = d.complete(files, chartsOf(files), "")
 	return true, files, err
 }
 

@@ -3,6 +3,7 @@ package bundle
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,8 @@ func (s *shelf) Dependencies(_ context.Context, _ string, chart []content.File) 
 	s.completed = append(s.completed, names)
 	return s.deps, s.err
 }
+
+func (s *shelf) Unpack([]byte) ([]content.File, error) { return s.files, s.err }
 
 func chartFiles(names ...string) []content.File {
 	var all []content.File
@@ -134,26 +137,49 @@ func TestChartsThatCannotBeHad(t *testing.T) {
 		charts Charts
 		want   []string
 	}{
-		"nobody fetches":           {"{repo: https://charts.example.com, chart: web}", nil, []string{"b/fleet.yaml:1:49: helm.chart", `chart "web" of repository "https://charts.example.com"`, "no charts are fetched"}},
-		"only a repository":        {"{repo: oci://reg/web}", nil, []string{"b/fleet.yaml:1:14: helm.repo", "oci://reg/web"}},
-		"an address":               {"{chart: 'https://me:pass@example.com/c.tgz?token=abc'}", nil, []string{"b/fleet.yaml:1:15", "https://me:xxxxx@example.com/c.tgz"}},
-		"the server says no":       {"{repo: https://x, chart: web, version: 1.x}", &shelf{err: down}, []string{"b/fleet.yaml:1:32", `in version "1.x"`, down.Error()}},
-		"no such directory":        {"{chart: ./c}", &shelf{}, []string{"b/fleet.yaml:1:15", `no directory "./c" in b`}},
-		"no repository":            {"{chart: web}", &shelf{}, []string{`no directory "web" in b`, "helm.repo"}},
-		"a file":                   {"{chart: x.yaml}", &shelf{}, []string{`"x.yaml" is a file`}},
-		"a directory that is none": {"{chart: ../empty}", &shelf{}, []string{"empty", "no Chart.yaml"}},
-		"nothing beside":           {"{chart: ../nowhere}", &shelf{}, []string{"nowhere", "does not exist"}},
-		"an archive of no chart":   {"{chart: 'https://x/c.tgz'}", &shelf{files: chartFiles("README.md")}, []string{"no Chart.yaml"}},
-		"an archive that escapes":  {"{chart: 'https://x/c.tgz'}", &shelf{files: chartFiles("Chart.yaml", "../x")}, []string{`"../x"`, "leads out"}},
+		"nobody fetches":                 {"{repo: https://charts.example.com, chart: web}", nil, []string{"b/fleet.yaml:1:49: helm.chart", `chart "web" of repository "https://charts.example.com"`, "no charts are fetched"}},
+		"only a repository":              {"{repo: oci://reg/web}", nil, []string{"b/fleet.yaml:1:14: helm.repo", "oci://reg/web"}},
+		"an address":                     {"{chart: 'https://me:pass@example.com/c.tgz?token=abc'}", nil, []string{"b/fleet.yaml:1:15", "https://me:xxxxx@example.com/c.tgz"}},
+		"the server says no":             {"{repo: https://x, chart: web, version: 1.x}", &shelf{err: down}, []string{"b/fleet.yaml:1:32", `in version "1.x"`, down.Error()}},
+		"no such directory":              {"{chart: ./c}", &shelf{}, []string{"b/fleet.yaml:1:15", `no directory "./c" in b`}},
+		"no repository":                  {"{chart: web}", &shelf{}, []string{`no directory "web" in b`, "helm.repo"}},
+		"a file":                         {"{chart: x.yaml}", &shelf{}, []string{`"x.yaml" is a file`}},
+		"a directory that is none":       {"{chart: ../empty}", &shelf{}, []string{"empty", "no Chart.yaml"}},
+		"nothing beside":                 {"{chart: ../nowhere}", &shelf{}, []string{"nowhere", "does not exist"}},
+		"an archive on disk of no chart": {"{chart: ../web.tgz}", &shelf{files: chartFiles("README.md")}, []string{"web.tgz: there is no Chart.yaml"}},
+		"an archive that is broken":      {"{chart: ../web.tgz}", &shelf{err: down}, []string{"web.tgz: " + down.Error()}},
+		"an archive and nobody unpacks":  {"{chart: ../web.tgz}", nil, []string{"web.tgz is an archive, and none are unpacked here"}},
+		"an archive of no chart":         {"{chart: 'https://x/c.tgz'}", &shelf{files: chartFiles("README.md")}, []string{"no Chart.yaml"}},
+		"an archive that escapes":        {"{chart: 'https://x/c.tgz'}", &shelf{files: chartFiles("Chart.yaml", "../x")}, []string{`"../x"`, "leads out"}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := tree{"b/fleet.yaml": "helm: " + tc.helm + "\n", "b/x.yaml": manifest, "empty/x": ""}.read(t, Request{Paths: []string{"b"}, Charts: tc.charts})
+			_, err := tree{"b/fleet.yaml": "helm: " + tc.helm + "\n", "b/x.yaml": manifest, "empty/x": "", "web.tgz": "x"}.read(t, Request{Paths: []string{"b"}, Charts: tc.charts})
 			wantError(t, err, tc.want...)
 			for _, private := range []string{"pass@", "abc"} {
 				if strings.Contains(err.Error(), private) {
 					t.Errorf("error %v shows %q", err, private)
 				}
+			}
+		})
+	}
+}
+
+func TestChartArchivesOnDisk(t *testing.T) {
+	for name, chart := range map[string]string{"in the directory": "web-1.0.0.tgz", "beside it": "../web.tar.gz"} {
+		t.Run(name, func(t *testing.T) {
+			s := &shelf{files: chartFiles("web/Chart.yaml", "web/templates/a.yaml")}
+			made, err := tree{"b/fleet.yaml": "helm: {chart: " + chart + "}\n", "b/web-1.0.0.tgz": "x", "web.tar.gz": "x"}.read(t, Request{Paths: []string{"b"}, Charts: s})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, r := range made[0].Bundle.Spec.Resources {
+				names = append(names, r.Name)
+			}
+			dir := content.ChartDir(chart, "", "")
+			if !slices.Contains(names, dir+"/web/Chart.yaml") || !slices.Contains(names, dir+"/web/templates/a.yaml") || len(s.asked) > 0 {
+				t.Errorf("files %q, fetched %v", names, s.asked)
 			}
 		})
 	}

@@ -65,6 +65,8 @@ type Charts interface {
 	// dependencies: charts/NAME-VERSION.tgz, as `helm dependency build` would write them;
 	// none if it lacks none. dir is the bundle's, as in ChartRef.
 	Dependencies(ctx context.Context, dir string, chart []content.File) ([]content.File, error)
+	// Unpack returns the files of an archive, as Chart does for one that is elsewhere.
+	Unpack(archive []byte) ([]content.File, error)
 }
 
 // ChartRef is a chart as helm.chart, helm.repo and helm.version name it.

@@ -38,6 +38,14 @@ func (c *Charts) fromArchive(ctx context.Context, a access, where location) (fet
 	return fetched{archive: data, files: files}, nil
 }
 
+// Unpack implements bundle.Charts. It keeps to the limits of an archive that was fetched.
+func (c *Charts) Unpack(archive []byte) ([]content.File, error) {
+	if int64(len(archive)) > c.limits.archive {
+		return nil, fmt.Errorf("%w: it has %d bytes, at most %d are unpacked", ErrTooLarge, len(archive), c.limits.archive)
+	}
+	return unpack(archive, c.limits)
+}
+
 // checkSum compares an archive with what its URL says of it.
 func checkSum(data []byte, want string) error {
 	kind, want, asked := strings.Cut(want, ":")

@@ -172,3 +172,16 @@ func TestUnpack(t *testing.T) {
 		})
 	}
 }
+
+func TestUnpackKeepsToTheLimits(t *testing.T) {
+	charts, err := NewCharts(ChartOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := charts.Unpack(make([]byte, charts.limits.archive+1)); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("got %v, want ErrTooLarge", err)
+	}
+	if _, err := charts.Unpack([]byte("name: x\n")); err == nil {
+		t.Error("a text was unpacked")
+	}
+}
