@@ -3,6 +3,7 @@ package bundle
 import (
 	"context"
 	"fmt"
+	"k8s.io/utils/clock"
 	"slices"
 	"testing"
 	"time"
@@ -152,7 +153,7 @@ func TestOnlyWhatAChangeCanAffectIsEnqueued(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := &Reconciler{Reader: l}
+			r := &Reconciler{Clock: clock.RealClock{}, Reader: l}
 			for i := range l.bundles {
 				var lenders []string
 				if l.bundles[i].Name == "borrower" {
@@ -203,7 +204,7 @@ func BenchmarkLabelChange1000x1000(b *testing.B) {
 			"env": []string{"dev", "stg", "prod"}[i%3], "zone": "a", clusterv1beta2.ClusterSetLabel: "blue",
 		}}}
 	}
-	r := &Reconciler{Reader: l, RemovalGrace: time.Minute}
+	r := &Reconciler{Clock: clock.RealClock{}, Reader: l, RemovalGrace: time.Minute}
 	memories := map[types.NamespacedName]*memory{}
 	bundles := map[types.NamespacedName]*fleet.Bundle{}
 	for i := range 1000 {

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"fmt"
+	"k8s.io/utils/clock"
 	"testing"
 	"time"
 
@@ -33,7 +34,7 @@ func BenchmarkPlan10000(b *testing.B) {
 			f.works[cluster] = w
 		}
 	}
-	r := &Reconciler{RemovalGrace: time.Minute}
+	r := &Reconciler{Clock: clock.RealClock{}, RemovalGrace: time.Minute}
 	m := &memory{}
 	r.ask(f, m)
 	for b.Loop() {

@@ -113,6 +113,10 @@ func (r *Reconciler) reconcile(ctx context.Context, key types.NamespacedName) (t
 		// What is missing may come back, and nobody tells.
 		recheck = outcome.Sooner(recheck, editionRetry)
 	}
+	if q.turn.over {
+		// Others come first.
+		recheck = outcome.Sooner(recheck, cacheDelay)
+	}
 	return outcome.Sooner(recheck, m.valuesDue(r.Clock.Now())), errors.Join(err, carryErr)
 }
 

@@ -3,6 +3,7 @@ package bundle
 import (
 	"context"
 	"errors"
+	"k8s.io/utils/clock"
 	"strings"
 	"testing"
 	"time"
@@ -98,9 +99,9 @@ func TestPinnedEditionIsWhatItWas(t *testing.T) {
 	before.bundle = f.bundle.DeepCopy()
 	before.bundle.Spec.Helm.Values.Data["password"] = "hunter2"
 	before.bundle.Spec.Resources[0].Content = "a: 1"
-	was := (&Reconciler{}).ask(&before, &memory{})
+	was := (&Reconciler{Clock: clock.RealClock{}}).ask(&before, &memory{})
 
-	r, m := &Reconciler{Live: s}, &memory{}
+	r, m := &Reconciler{Clock: clock.RealClock{}, Live: s}, &memory{}
 	now.rollout.Spec.Revision = hash
 	now.bundle.Spec.Paused = true
 	if err := r.readPin(context.Background(), &now, m); err != nil {
@@ -156,7 +157,7 @@ func TestPinOfWhatCannotBeUsedHolds(t *testing.T) {
 			f.rollout.Spec.Revision = hash
 			f.rollout.Status.Revision = "before"
 			tt.change(f, s)
-			r, m := &Reconciler{Live: s}, &memory{}
+			r, m := &Reconciler{Clock: clock.RealClock{}, Live: s}, &memory{}
 			if err := r.readPin(context.Background(), f, m); err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +185,7 @@ func TestPinIsReadAgainLater(t *testing.T) {
 	f.rollout.Spec.Revision = hash
 	whole := s.content
 	s.content = nil
-	r, m := &Reconciler{Live: s}, &memory{}
+	r, m := &Reconciler{Clock: clock.RealClock{}, Live: s}, &memory{}
 	if err := r.readPin(context.Background(), f, m); err != nil || f.pinTrouble == "" {
 		t.Fatalf("trouble %q, %v", f.pinTrouble, err)
 	}
@@ -199,7 +200,7 @@ func TestPinWhileTheAPIServerFailsIsAnError(t *testing.T) {
 	f, s, hash := shelved(t)
 	f.rollout.Spec.Revision = hash
 	s.broken = errors.New("connection refused")
-	if err := (&Reconciler{Live: s}).readPin(context.Background(), f, &memory{}); err == nil || errors.Is(err, errUnusable) {
+	if err := (&Reconciler{Clock: clock.RealClock{}, Live: s}).readPin(context.Background(), f, &memory{}); err == nil || errors.Is(err, errUnusable) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -224,7 +225,7 @@ func TestNewcomersAreOfferedTheCompletedRevision(t *testing.T) {
 			if tt.change != nil {
 				tt.change(f, s)
 			}
-			r, m := &Reconciler{Live: s}, &memory{}
+			r, m := &Reconciler{Clock: clock.RealClock{}, Live: s}, &memory{}
 			q := r.ask(f, m)
 			r.offerCompleted(context.Background(), f, q, m)
 			got := ""

@@ -3,6 +3,7 @@ package bundle
 import (
 	"errors"
 	"fmt"
+	"k8s.io/utils/clock"
 	"testing"
 	"time"
 
@@ -98,7 +99,7 @@ func TestNotWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, m := askable(), &memory{}
 			m.notWritten("dev", tt.err)
-			q := (&Reconciler{}).ask(f, m)
+			q := (&Reconciler{Clock: clock.RealClock{}}).ask(f, m)
 			for _, c := range q.input.Clusters {
 				if want := map[string]string{"dev": tt.want}[c.Name]; c.Unwritten != want {
 					t.Errorf("%s: %q, want %q", c.Name, c.Unwritten, want)

@@ -49,7 +49,7 @@ func match(f *facts, e *edition, implicit bool, clusters []target.Cluster) (map[
 // render says what an offer comes to on a cluster that it matches; old is what it came
 // to in the last plan. What was rendered is not kept, as on each of thousands of
 // clusters it can be another one: an admission renders it again.
-func (o *offer) render(f *facts, name string, old map[string]rendered) rendered {
+func (o *offer) render(f *facts, name string, old map[string]rendered, t *turn) rendered {
 	match := o.matches[name]
 	uses := match.Uses()
 	c := f.clusterFor(name, uses)
@@ -59,6 +59,10 @@ func (o *offer) render(f *facts, name string, old map[string]rendered) rendered 
 	made, ok := old[name]
 	if ok && made.from == from {
 		return made
+	}
+	if !t.take() {
+		// Made from nothing, so that it does not stand.
+		return rendered{err: errLater}
 	}
 	made = rendered{from: from, own: !uses.None()}
 	d, err := o.deploymentOn(f, &c)
@@ -141,7 +145,7 @@ func (r *Reconciler) offerCompleted(ctx context.Context, f *facts, q *question, 
 		if o.matches[c.Name] == nil {
 			continue
 		}
-		made := o.render(f, c.Name, old)
+		made := o.render(f, c.Name, old, q.turn)
 		m.completed[c.Name] = made
 		if made.err == nil {
 			c.CompletedID = made.id

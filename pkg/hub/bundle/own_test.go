@@ -3,6 +3,7 @@ package bundle
 import (
 	"context"
 	"errors"
+	"k8s.io/utils/clock"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func secretive(t *testing.T) (f *facts, s *shelf, inline *fleet.Bundle) {
 func TestValuesOfASecretAreThoseOfTheBundle(t *testing.T) {
 	f, s, inline := secretive(t)
 	before := f.bundle.DeepCopy()
-	r, m := &Reconciler{Live: s}, &memory{}
+	r, m := &Reconciler{Clock: clock.RealClock{}, Live: s}, &memory{}
 	if err := r.readOwn(context.Background(), f, m); err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func TestValuesOfASecretAreThoseOfTheBundle(t *testing.T) {
 	}
 	here := *f
 	here.bundle = inline
-	if got, want := idOf(q, "dev"), idOf((&Reconciler{}).ask(&here, &memory{}), "dev"); got != want || got == "" {
+	if got, want := idOf(q, "dev"), idOf((&Reconciler{Clock: clock.RealClock{}}).ask(&here, &memory{}), "dev"); got != want || got == "" {
 		t.Errorf("id %q, want that of the bundle with values inside, %q", got, want)
 	}
 	if diff := cmp.Diff(before, f.bundle); diff != "" {
@@ -93,7 +94,7 @@ func TestMissingValuesHoldTheNewRevision(t *testing.T) {
 			tt.change(s)
 			f.rollout = &v1alpha1.Rollout{}
 			f.rollout.Status.Revision, f.rollout.Status.BundleRevision = "before", "shown before"
-			r, m := &Reconciler{Live: s}, &memory{}
+			r, m := &Reconciler{Clock: clock.RealClock{}, Live: s}, &memory{}
 			if err := r.readOwn(context.Background(), f, m); err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +149,7 @@ func TestMissingValuesLeaveAPinAlone(t *testing.T) {
 	f, s, hash := shelved(t)
 	f.bundle.Spec.ValuesHash = "of values that are not there"
 	f.rollout.Spec.Revision = hash
-	r, m := &Reconciler{Live: s}, &memory{}
+	r, m := &Reconciler{Clock: clock.RealClock{}, Live: s}, &memory{}
 	for _, read := range []func(context.Context, *facts, *memory) error{r.readOwn, r.readPin} {
 		if err := read(context.Background(), f, m); err != nil {
 			t.Fatal(err)
@@ -167,7 +168,7 @@ func TestMissingValuesLeaveAPinAlone(t *testing.T) {
 func TestValuesWhileTheAPIServerFailsAreAnError(t *testing.T) {
 	f, s, _ := secretive(t)
 	s.broken = errors.New("connection refused")
-	if err := (&Reconciler{Live: s}).readOwn(context.Background(), f, &memory{}); err == nil || errors.Is(err, errUnusable) {
+	if err := (&Reconciler{Clock: clock.RealClock{}, Live: s}).readOwn(context.Background(), f, &memory{}); err == nil || errors.Is(err, errUnusable) {
 		t.Errorf("error %v", err)
 	}
 }

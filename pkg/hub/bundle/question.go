@@ -81,6 +81,8 @@ type question struct {
 	// completed is what newcomers to closed groups run meanwhile; without an edition
 	// where nobody can or need.
 	completed offer
+	// turn is how much may be rendered for this plan.
+	turn *turn
 	// matched is false while nobody can tell which clusters the bundle selects.
 	matched bool
 	// partitions has the manual partition of each cluster that is in one.
@@ -114,6 +116,7 @@ func (r *Reconciler) ask(f *facts, m *memory) *question {
 	if len(q.input.Blocks) == 0 {
 		q.match(f)
 	}
+	q.turn = newTurn(r.Clock)
 	q.render(f, m)
 	return q
 }
@@ -218,13 +221,13 @@ func (q *question) render(f *facts, m *memory) {
 		c := q.clusterOf(f, m, name)
 		if q.desired.matches[name] != nil {
 			c.Selected = true
-			made := q.desired.render(f, name, old)
+			made := q.desired.render(f, name, old, q.turn)
 			m.rendered[name] = made
 			c.DesiredID, c.DesiredShape = made.id, made.shape
 			switch {
 			case errors.Is(made.err, work.ErrTooLarge) && !made.own:
 				q.block(rollout.TooLarge, made.err.Error())
-			case errors.Is(made.err, variables.ErrPending):
+			case errors.Is(made.err, variables.ErrPending), errors.Is(made.err, errLater):
 				c.RenderWaits = made.err.Error()
 			case made.err != nil:
 				c.RenderError = made.err.Error()

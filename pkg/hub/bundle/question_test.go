@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"errors"
+	"k8s.io/utils/clock"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -86,7 +87,7 @@ func TestAskBlocks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := askable()
 			tt.change(f)
-			q := (&Reconciler{}).ask(f, &memory{})
+			q := (&Reconciler{Clock: clock.RealClock{}}).ask(f, &memory{})
 			var got []rollout.Reason
 			var text string
 			for _, b := range q.input.Blocks {
@@ -105,7 +106,7 @@ func TestAskBlocks(t *testing.T) {
 func TestAskSelects(t *testing.T) {
 	f := askable()
 	f.works = works(f, "gone")
-	q := (&Reconciler{}).ask(f, &memory{})
+	q := (&Reconciler{Clock: clock.RealClock{}}).ask(f, &memory{})
 	got := map[string]bool{}
 	for _, c := range q.input.Clusters {
 		got[c.Name] = c.Selected
@@ -132,12 +133,12 @@ func TestRenderingIsKeptUntilSomethingChanges(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			f, m := askable(), &memory{}
-			(&Reconciler{}).ask(f, m)
+			(&Reconciler{Clock: clock.RealClock{}}).ask(f, m)
 			marked := m.rendered["dev"]
 			marked.shape = "marked"
 			m.rendered["dev"] = marked
 			tt.change(f)
-			(&Reconciler{}).ask(f, m)
+			(&Reconciler{Clock: clock.RealClock{}}).ask(f, m)
 			if reused := m.rendered["dev"].shape == "marked"; reused != tt.wantReused {
 				t.Errorf("reused = %v, want %v", reused, tt.wantReused)
 			}
@@ -159,10 +160,10 @@ func TestTargetsOfOneName(t *testing.T) {
 		{Name: "x", ClusterGroup: "two", BundleDeploymentOptions: fleet.BundleDeploymentOptions{TargetNamespace: "two"}},
 	}
 	f.groups = []target.Group{group("one", "dev"), group("two", "stg")}
-	(&Reconciler{}).ask(f, m)
+	(&Reconciler{Clock: clock.RealClock{}}).ask(f, m)
 	before := m.rendered["dev"].id
 	f.groups = []target.Group{group("one", "stg"), group("two", "dev")}
-	(&Reconciler{}).ask(f, m)
+	(&Reconciler{Clock: clock.RealClock{}}).ask(f, m)
 	if m.rendered["dev"].id == before {
 		t.Error("the options changed and the id did not")
 	}

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"k8s.io/utils/clock"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,7 +59,7 @@ func TestInUse(t *testing.T) {
 	f.works = works(f, "dev")
 	f.rollout = &v1alpha1.Rollout{}
 	f.rollout.Spec.Revision, f.rollout.Status.Record.CompletedRevision = "pinned", "completed"
-	q := (&Reconciler{}).ask(f, &memory{})
+	q := (&Reconciler{Clock: clock.RealClock{}}).ask(f, &memory{})
 	q.own.revision, q.input.Revision = "own", "force"
 	got := inUse(f, q, &rollout.Result{Record: rollout.Record{CompletedRevision: "now"}})
 	want := map[string]bool{"own": true, "force": true, "pinned": true, "completed": true, "now": true, "r": true}

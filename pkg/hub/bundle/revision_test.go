@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"context"
+	"k8s.io/utils/clock"
 	"strings"
 	"testing"
 
@@ -66,7 +67,7 @@ func TestWhatIsBeingDeletedIsWaitedFor(t *testing.T) {
 			}
 			rev.Hash = revision.Hash(s.cr)
 			api := &fullAPI{}
-			r := &Reconciler{Live: s, Writer: api}
+			r := &Reconciler{Clock: clock.RealClock{}, Live: s, Writer: api}
 			if _, err = r.createRevision(context.Background(), f, &memory{}, rev); !says(err, tt.want) || api.deleted != tt.deleted {
 				t.Errorf("ControllerRevision: %v, %d deleted", err, api.deleted)
 			}

@@ -3,6 +3,7 @@ package bundle
 import (
 	"errors"
 	"fmt"
+	"k8s.io/utils/clock"
 	"testing"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
@@ -33,7 +34,7 @@ func TestValuesOfClusters(t *testing.T) {
 			f.bundle.Spec.Helm = &fleet.HelmOptions{Values: &fleet.GenericMap{Data: map[string]any{"a": tt.template}}}
 			f.values = func(string) (map[string]any, error) { return tt.values, tt.err }
 			m := &memory{}
-			q := (&Reconciler{}).ask(f, m)
+			q := (&Reconciler{Clock: clock.RealClock{}}).ask(f, m)
 			c := q.input.Clusters[0]
 			if len(q.input.Blocks) > 0 || c.Name != "dev" {
 				t.Fatalf("cluster %s, blocks %v", c.Name, q.input.Blocks)
@@ -45,7 +46,7 @@ func TestValuesOfClusters(t *testing.T) {
 				return
 			}
 			f.values = func(string) (map[string]any, error) { return map[string]any{"region": "eu"}, nil }
-			if c := (&Reconciler{}).ask(f, m).input.Clusters[0]; c.DesiredID == "" {
+			if c := (&Reconciler{Clock: clock.RealClock{}}).ask(f, m).input.Clusters[0]; c.DesiredID == "" {
 				t.Errorf("corrected, and still waits %q, fails %q", c.RenderWaits, c.RenderError)
 			}
 		})
@@ -57,7 +58,7 @@ func TestWhatWasPlannedIsWritten(t *testing.T) {
 	f.bundle.Spec.Helm = &fleet.HelmOptions{Values: &fleet.GenericMap{Data: map[string]any{"a": "${ .ClusterValues.region }"}}}
 	region := "eu"
 	f.values = func(string) (map[string]any, error) { return map[string]any{"region": region}, nil }
-	q := (&Reconciler{}).ask(f, &memory{})
+	q := (&Reconciler{Clock: clock.RealClock{}}).ask(f, &memory{})
 	if d, err := q.desired.deployment(f, "dev", idOf(q, "dev")); err != nil || d.Options.Helm.Values.Data["a"] != "eu" {
 		t.Errorf("options %v, %v", d.Options.Helm, err)
 	}
