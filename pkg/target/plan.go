@@ -30,6 +30,8 @@ type plan struct {
 	allMatches bool
 	// made are the options of each set of rules that decided about a cluster so far.
 	made map[string]*made
+	// own is what the bundle itself says, once some rules leave its values as they are.
+	own *made
 }
 
 // compile parses every selector once. With restrictions, which Fleet writes for
@@ -141,14 +143,44 @@ func (p *plan) match(c *Cluster, chosen choice) Match {
 	key := keyOf(chosen.rules)
 	it := p.made[key]
 	if it == nil {
-		options := p.bundle.Spec.BundleDeploymentOptions
-		for _, r := range chosen.rules {
-			options = merge(options, r.options)
-		}
-		it = newMade(p.bundle.Namespace, deployed(options))
+		it = p.merged(chosen.rules)
 		p.made[key] = it
 	}
 	return Match{Cluster: c.Name, Target: chosen.rules[0].name, Rule: key, Options: it.options, made: it}
+}
+
+// merged merges the options of rules over the bundle's. Values that no rule changes are
+// not copied and compiled for each: they can be a megabyte, and there can be a target for
+// each cluster.
+func (p *plan) merged(rules []*rule) *made {
+	options := p.bundle.Spec.BundleDeploymentOptions
+	own := !slices.ContainsFunc(rules, func(r *rule) bool { return changesValues(r.options.Helm) })
+	if own {
+		options = withValues(options, nil)
+	}
+	for _, r := range rules {
+		options = merge(options, r.options)
+	}
+	if !own {
+		return newMade(p.bundle.Namespace, deployed(options))
+	}
+	if p.own == nil {
+		p.own = newMade(p.bundle.Namespace, deployed(p.bundle.Spec.BundleDeploymentOptions))
+	}
+	if h := p.bundle.Spec.Helm; h != nil {
+		options = withValues(options, h.Values)
+	}
+	return &made{namespace: p.bundle.Namespace, options: deployed(options), values: p.own.values, uses: p.own.uses}
+}
+
+// withValues are options with other values, which they share.
+func withValues(o fleet.BundleDeploymentOptions, values *fleet.GenericMap) fleet.BundleDeploymentOptions {
+	if o.Helm != nil {
+		helm := *o.Helm
+		helm.Values = values
+		o.Helm = &helm
+	}
+	return o
 }
 
 func keyOf(rules []*rule) string {
