@@ -172,6 +172,11 @@ func TestTargetSays(t *testing.T) {
 				"target prod (spec.targets[0]) does not match: clusterSelector asks for env=prod",
 			},
 		},
+		"why, where a policy decides": {
+			args: []string{"-b", "-", "--clusters", "clusters.yaml", "--explain"}, stdin: webBundle,
+			notes: []string{"Bundle fleet-local/shop-apps-web has no targets of its own"},
+			out:   []string{"Bundle fleet-local/shop-apps-web, cluster lab: is deployed to, if the RolloutPolicy selects it"},
+		},
 		"why and why not, for scripts": {
 			args: []string{"-b", "bundle.yaml", "--clusters", "clusters.yaml", "--explain", "-o", "json"},
 			out:  []string{`"cluster": "lab",` + "\n    " + `"deploys": false`, `"field": "spec.targets[0]"`},

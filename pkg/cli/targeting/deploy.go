@@ -116,13 +116,18 @@ func (w *World) groupsOf(c *target.Cluster) []string {
 	return out
 }
 
-// Explain says of every cluster why the bundle goes there, or why not.
+// Explain says of every cluster why the bundle goes there, or why not. It agrees with Ask:
+// a bundle without targets of its own goes to all of them.
 func (w *World) Explain(b *fleet.Bundle) ([]target.Explanation, error) {
+	implicit := !target.HasOwnTargets(b, w.Groups)
 	out := make([]target.Explanation, 0, len(w.Clusters))
 	for i := range w.Clusters {
 		e, err := target.Explain(b, w.Groups, &w.Clusters[i].Cluster)
 		if err != nil {
 			return nil, err
+		}
+		if implicit {
+			e.Deploys, e.Sentence = true, "is deployed to, if the RolloutPolicy selects it: the bundle has no targets of its own"
 		}
 		out = append(out, e)
 	}
