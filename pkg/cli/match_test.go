@@ -111,6 +111,7 @@ func TestTestCommandMistakes(t *testing.T) {
 		"values that are none":       {[]string{"web", "--values", "[1]"}, "--values: "},
 		"values in a Secret":         {[]string{"-b", "hashed.yaml"}, "(Bundle b): the values of the Bundle are in a Secret"},
 		"no Bundle in the file":      {[]string{"-b", "web/Chart.yaml"}, "web/Chart.yaml: there is no Bundle in it"},
+		"a label that is not there":  {[]string{"web", "-t", "prod"}, "target prod: helm.values.env: "},
 		"no such format":             {[]string{"web", "-o", "xml"}, `--output "xml"`},
 	} {
 		t.Run(name, func(t *testing.T) {

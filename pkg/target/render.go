@@ -61,8 +61,12 @@ func (m *made) render(c *Cluster) (fleet.BundleDeploymentOptions, error) {
 	return with(m.options, f, c)
 }
 
-// with puts values into options. An error names the cluster and the field.
+// with puts values into options. An error names the field, and the cluster if that has a
+// name: one that somebody only describes has none.
 func with(o fleet.BundleDeploymentOptions, f filled, c *Cluster) (fleet.BundleDeploymentOptions, error) {
+	if f.err != nil && c.Name == "" {
+		return fleet.BundleDeploymentOptions{}, f.err
+	}
 	if f.err != nil {
 		return fleet.BundleDeploymentOptions{}, fmt.Errorf("cluster %s: %w", c.Name, f.err)
 	}
