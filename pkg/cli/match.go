@@ -140,6 +140,9 @@ func (o *matchOptions) match(b *fleet.Bundle, cluster *target.Cluster, out io.Wr
 	for _, s := range why.Steps {
 		fmt.Fprintf(out, "#   %s %s (%s): %s\n", s.Kind, s.Name, s.Field, s.Sentence)
 	}
+	if !target.HasOwnTargets(b, groups) {
+		fmt.Fprintln(out, "# The bundle has no targets of its own: on a hub without that ClusterGroup a RolloutPolicy says which clusters get it; -t default shows what they get")
+	}
 	return nil, exitNo
 }
 

@@ -96,6 +96,33 @@ func TestTestCommand(t *testing.T) {
 	}
 }
 
+// A bundle without targets matches no cluster that only has labels. On a hub a policy can
+// bring it there all the same, and the answer says so.
+func TestTestCommandWhereAPolicyDecides(t *testing.T) {
+	t.Chdir(chartDir(t))
+	const hint = "a RolloutPolicy says which clusters get it; -t default shows"
+	for name, tc := range map[string]struct {
+		args   []string
+		status int
+		want   bool
+	}{
+		"no targets":            {args: []string{"-b", "bundle.yaml", "-l", "env=qa"}, status: 1, want: true},
+		"what the hint says":    {args: []string{"-b", "bundle.yaml", "-l", "env=qa", "-t", "default"}},
+		"targets of the bundle": {args: []string{"web", "-l", "env=qa"}, status: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			streams, _, _, said := genericclioptions.NewTestIOStreams()
+			err := run(t, streams, append([]string{"test"}, tc.args...)...)
+			if got := ExitStatus(err); got != tc.status {
+				t.Fatalf("exit status %d, want %d: %v", got, tc.status, err)
+			}
+			if strings.Contains(said.String(), hint) != tc.want {
+				t.Errorf("said %q, want the hint: %v", said, tc.want)
+			}
+		})
+	}
+}
+
 func TestTestCommandMistakes(t *testing.T) {
 	dir := chartDir(t)
 	t.Chdir(dir)
