@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -71,9 +70,9 @@ func unknown(cmd *cobra.Command, args []string) error {
 	}
 	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		text += fmt.Sprintf("; did you mean %s?", strings.Join(near, " or "))
+		return fmt.Errorf("%s; did you mean %s? See %s --help", text, strings.Join(near, " or "), cmd.CommandPath())
 	}
-	return errors.New(text + " See " + cmd.CommandPath() + " --help")
+	return fmt.Errorf("%s: see %s --help", text, cmd.CommandPath())
 }
 
 // wants takes arguments with these names, no more and no fewer.

@@ -15,7 +15,7 @@ func TestMistakes(t *testing.T) {
 	t.Setenv("KUBECONFIG", none)
 	t.Setenv("HOME", t.TempDir())
 	for name, tc := range map[string]struct{ line, want string }{
-		"a command that does not exist":         {"bogus", `unknown command "bogus" for "fleetctl"`},
+		"a command that does not exist":         {"bogus", `unknown command "bogus" for "fleetctl": see fleetctl --help`},
 		"a rollout command that does not exist": {"rollout statsu hello", `unknown command "statsu" for "fleetctl rollout"; did you mean status? See fleetctl rollout --help`},
 		"a command that does not exist, nearly": {"rolout status", `unknown command "rolout" for "fleetctl"; did you mean rollout?`},
 		"no format":                             {"rollout status hello -o xml", `--output "xml": want json or yaml`},
