@@ -48,8 +48,8 @@ type document struct {
 // Pack returns the content of resources in any order: its name ("s-" and the
 // first 61 hex digits of the SHA-256), the gzip of its canonical JSON, and the
 // whole SHA-256 of the uncompressed JSON in hex. Equal resources give equal
-// names. Two resources of one name, one without a name and more than MaxSize
-// bytes are errors.
+// names. Two resources of one name, one without a name, one that cannot be decoded and
+// more than MaxSize bytes, encoded or decoded, are errors.
 func Pack(resources []fleet.BundleResource) (name string, gz []byte, sum string, err error) {
 	doc := document{Resources: make([]resource, 0, len(resources))}
 	for _, r := range resources {
@@ -57,6 +57,9 @@ func Pack(resources []fleet.BundleResource) (name string, gz []byte, sum string,
 	}
 	sort.Slice(doc.Resources, func(i, j int) bool { return doc.Resources[i].Name < doc.Resources[j].Name })
 	if err := checkNames(doc.Resources); err != nil {
+		return "", nil, "", err
+	}
+	if err := check(resources); err != nil {
 		return "", nil, "", err
 	}
 	raw, err := json.Marshal(doc)

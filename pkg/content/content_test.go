@@ -58,6 +58,12 @@ func TestPackIsCanonical(t *testing.T) {
 }
 
 func TestPackRefuses(t *testing.T) {
+	packed := func(content string) fleet.BundleResource {
+		return fleet.BundleResource{Name: content[:1], Content: content, Encoding: "base64+gz"}
+	}
+	half := gzipped(t, strings.Repeat("x", MaxSize/2+1))
+	other := packed(half)
+	other.Name = "other"
 	tests := map[string]struct {
 		resources []fleet.BundleResource
 		want      error
@@ -65,6 +71,11 @@ func TestPackRefuses(t *testing.T) {
 		"a resource without a name": {files("", "x"), ErrMalformed},
 		"one name twice":            {files("a", "x", "a", "y"), ErrMalformed},
 		"more than the limit":       {files("a", strings.Repeat("x", MaxSize)), ErrTooLarge},
+		"a bomb":                    {[]fleet.BundleResource{packed(gzipped(t, strings.Repeat("x", MaxSize+1)))}, ErrTooLarge},
+		"two halves of a bomb":      {[]fleet.BundleResource{packed(half), other}, ErrTooLarge},
+		"no base64":                 {[]fleet.BundleResource{packed("%")}, ErrMalformed},
+		"no gzip":                   {[]fleet.BundleResource{packed("eHh4eHh4eHh4eHh4")}, ErrMalformed},
+		"half of a gzip":            {[]fleet.BundleResource{packed(half[:len(half)/2])}, ErrMalformed},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"fmt"
+	"io"
+	"strings"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 )
@@ -50,6 +52,37 @@ func Files(resources []fleet.BundleResource) ([]File, error) {
 		out = append(out, File{Name: r.Name, Data: data})
 	}
 	return out, nil
+}
+
+// check refuses resources that no agent would decode, without keeping what they decode to.
+func check(resources []fleet.BundleResource) error {
+	left := int64(MaxSize)
+	for _, r := range resources {
+		size := int64(len(r.Content))
+		if r.Encoding == encodingGzip {
+			var err error
+			if size, err = decodedSize(r, left); err != nil {
+				return err
+			}
+		}
+		if left -= size; left < 0 {
+			return fmt.Errorf("resource %q: %w: the files have more than %d bytes together", r.Name, ErrTooLarge, MaxSize)
+		}
+	}
+	return nil
+}
+
+// decodedSize stops a little above limit.
+func decodedSize(r fleet.BundleResource, limit int64) (int64, error) {
+	unzipped, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(r.Content)))
+	if err != nil {
+		return 0, fmt.Errorf("resource %q: %w: %w", r.Name, ErrMalformed, err)
+	}
+	size, err := io.Copy(io.Discard, io.LimitReader(unzipped, limit+1))
+	if err != nil {
+		return 0, fmt.Errorf("resource %q: %w: %w", r.Name, ErrMalformed, err)
+	}
+	return size, nil
 }
 
 func decode(r fleet.BundleResource, limit int) ([]byte, error) {
