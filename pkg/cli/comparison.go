@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	addonv1beta1 "open-cluster-management.io/api/addon/v1beta1"
 	clusterv1 "open-cluster-management.io/api/cluster/v1"
 	workv1 "open-cluster-management.io/api/work/v1"
 
@@ -17,8 +17,6 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/cli/deployment"
 	"open-cluster-management.io/fleet-addon/pkg/cli/diff"
 	"open-cluster-management.io/fleet-addon/pkg/cli/targeting"
-	"open-cluster-management.io/fleet-addon/pkg/hub/cluster"
-	"open-cluster-management.io/fleet-addon/pkg/hub/variables"
 	"open-cluster-management.io/fleet-addon/pkg/target"
 	"open-cluster-management.io/fleet-addon/pkg/work"
 )
@@ -29,11 +27,11 @@ type comparison struct {
 	next     *candidate
 	clusters []diff.Cluster
 
-	groups []target.Group
-	store  *variables.Store
-	// own is true if the bundle says itself where it goes.
-	own      bool
-	contents map[string]*v1alpha1.Content
+	reads *targeting.Hub
+	// matches are where the next candidate goes; unmatched says why nobody can tell.
+	matches   map[string]*target.Match
+	unmatched error
+	contents  map[string]*v1alpha1.Content
 	// sides are what was rendered, and changes what was compared, by all that they are made
 	// of: most clusters have the same.
 	sides   map[string]sideResult
@@ -52,30 +50,29 @@ type changesResult struct {
 
 func newComparison(h *hub, next *candidate) *comparison {
 	return &comparison{
-		hub: h, next: next, store: variables.NewStore(h.client), contents: map[string]*v1alpha1.Content{}, sides: map[string]sideResult{}, changes: map[[2]string]changesResult{},
+		hub: h, next: next, reads: targeting.NewHub(h.client), contents: map[string]*v1alpha1.Content{}, sides: map[string]sideResult{}, changes: map[[2]string]changesResult{},
 	}
 }
 
 // all compares one cluster, or all that have the bundle.
 func (c *comparison) all(ctx context.Context, names []string) error {
-	groups, err := targeting.Groups(ctx, c.hub.client, c.next.bundle)
+	groups, err := c.reads.Groups(ctx, c.next.bundle)
 	if err != nil {
 		return err
 	}
-	c.groups = groups
-	c.own = target.HasOwnTargets(c.next.bundle, c.groups)
 	if len(names) > 0 {
-		return c.named(ctx, names[0])
+		return c.named(ctx, groups, names[0])
 	}
 	known, err := c.hub.managedClusters(ctx)
 	if err != nil {
 		return denied(fmt.Errorf("list ManagedClusters: %w", err), "list", "managedclusters."+clusterv1.GroupName, metav1.NamespaceAll)
 	}
+	c.match(groups, slices.Collect(maps.Values(known))...)
 	return c.hub.eachWork(ctx, func(w *workv1.ManifestWork) error { return c.compare(ctx, known[w.Namespace], w.Namespace, w) })
 }
 
 // named compares one cluster, which may have nothing of the bundle yet.
-func (c *comparison) named(ctx context.Context, name string) error {
+func (c *comparison) named(ctx context.Context, groups []target.Group, name string) error {
 	mc := &clusterv1.ManagedCluster{}
 	err := c.hub.client.Get(ctx, types.NamespacedName{Name: name}, mc)
 	switch {
@@ -84,6 +81,7 @@ func (c *comparison) named(ctx context.Context, name string) error {
 	case err != nil:
 		return denied(fmt.Errorf("get ManagedCluster %s: %w", name, err), "get", "managedclusters."+clusterv1.GroupName, metav1.NamespaceAll)
 	}
+	c.match(groups, mc)
 	w := &workv1.ManifestWork{}
 	err = c.hub.client.Get(ctx, types.NamespacedName{Namespace: name, Name: work.Name(c.hub.bundle)}, w)
 	switch {
@@ -148,44 +146,44 @@ func (c *comparison) content(ctx context.Context, name string) (*v1alpha1.Conten
 	return found, err
 }
 
+// match finds which of the clusters the bundle goes to.
+func (c *comparison) match(groups []target.Group, known ...*clusterv1.ManagedCluster) {
+	clusters := make([]target.Cluster, len(known))
+	for i := range known {
+		clusters[i] = targeting.Of(known[i])
+	}
+	var found []target.Match
+	if target.HasOwnTargets(c.next.bundle, groups) {
+		found, c.unmatched = target.Select(c.next.bundle, groups, clusters)
+	} else {
+		found = target.SelectAll(c.next.bundle, clusters)
+	}
+	c.matches = make(map[string]*target.Match, len(found))
+	for i := range found {
+		c.matches[found[i].Cluster] = &found[i]
+	}
+}
+
 // after is what a cluster would get; nil if nothing.
 func (c *comparison) after(ctx context.Context, mc *clusterv1.ManagedCluster) (*deployment.Deployment, error) {
-	of := target.Cluster{Name: mc.Name, Labels: mc.Labels, Annotations: mc.Annotations, Claims: cluster.Claims(mc)}
-	matches, err := c.matches(of)
-	if err != nil || len(matches) == 0 {
-		return nil, err
+	match := c.matches[mc.Name]
+	if match == nil {
+		return nil, c.unmatched
 	}
-	if !(target.Uses{Values: matches[0].Uses().Values}).None() {
-		if of.Values, err = c.values(ctx, mc); err != nil {
+	of := targeting.Of(mc)
+	if !match.Uses().Values.None() {
+		// What costs a request, and needs a right, is asked for only where it is used.
+		read, err := c.reads.Cluster(ctx, mc)
+		if err != nil {
 			return nil, err
 		}
+		of = read.Cluster
 	}
-	options, err := matches[0].Render(&of)
+	options, err := match.Render(&of)
 	if err != nil {
 		return nil, err
 	}
 	return deployment.Made(c.hub.bundle, mc.Name, c.next.files, options)
-}
-
-func (c *comparison) matches(of target.Cluster) ([]target.Match, error) {
-	clusters := []target.Cluster{of}
-	if c.own {
-		return target.Select(c.next.bundle, c.groups, clusters)
-	}
-	return target.SelectAll(c.next.bundle, clusters), nil
-}
-
-// values are what templates know as the values of a cluster.
-func (c *comparison) values(ctx context.Context, mc *clusterv1.ManagedCluster) (map[string]any, error) {
-	addOn := &addonv1beta1.ManagedClusterAddOn{}
-	err := c.hub.client.Get(ctx, types.NamespacedName{Namespace: mc.Name, Name: v1alpha1.AddOnName}, addOn)
-	switch {
-	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		addOn = nil
-	case err != nil:
-		return nil, denied(fmt.Errorf("get ManagedClusterAddOn %s/%s: %w", mc.Name, v1alpha1.AddOnName, err), "get", "managedclusteraddons."+addonv1beta1.GroupName, mc.Name)
-	}
-	return c.store.Of(ctx, mc, addOn)
 }
 
 // differences renders both sides, each at most once for all clusters that are alike.

@@ -175,7 +175,7 @@ func (o *targetOptions) look(ctx context.Context, flags *genericclioptions.Confi
 		if err := h.fill(ctx, b); err != nil {
 			return nil, err
 		}
-		return targeting.FromHub(ctx, h.client, b.Bundle)
+		return targeting.NewHub(h.client).World(ctx, b.Bundle)
 	}, nil
 }
 

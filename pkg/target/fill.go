@@ -49,7 +49,7 @@ func (v *values) context(namespace string, c *Cluster, t *template.Template) map
 // dict holds what can be looked at, in the type that the functions for dicts take.
 func dict(from map[string]string, keys Keys) map[string]any {
 	out := map[string]any{}
-	if keys.none() {
+	if keys.None() {
 		return out
 	}
 	for key, value := range from {

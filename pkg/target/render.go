@@ -94,7 +94,7 @@ func (v *values) data(namespace string, c *Cluster) (map[string]any, error) {
 	if v.err != nil {
 		return nil, v.err
 	}
-	if c.ValuesError != nil && !v.needs.Values.none() {
+	if c.ValuesError != nil && !v.needs.Values.None() {
 		return nil, c.ValuesError
 	}
 	data := v.labelled(c)

@@ -32,7 +32,8 @@ func (k *Keys) join(other Keys) {
 	}
 }
 
-func (k Keys) none() bool { return !k.Any && len(k.Named) == 0 }
+// None is true when no key counts.
+func (k Keys) None() bool { return !k.Any && len(k.Named) == 0 }
 
 // Uses says what of a cluster something depends on: where a bundle goes, or what it says
 // there.
@@ -49,7 +50,7 @@ func everythingOf() Uses {
 
 // None is true when every cluster is as good as the others.
 func (u Uses) None() bool {
-	return !u.Name && u.Labels.none() && u.Annotations.none() && u.Claims.none() && u.Values.none()
+	return !u.Name && u.Labels.None() && u.Annotations.None() && u.Claims.None() && u.Values.None()
 }
 
 func (u *Uses) join(other Uses) {
@@ -76,7 +77,7 @@ func (u Uses) Affected(old, new *Cluster) bool {
 
 // trouble is why a cluster has no values, where they count.
 func (u Uses) trouble(c *Cluster) string {
-	if c.ValuesError == nil || u.Values.none() {
+	if c.ValuesError == nil || u.Values.None() {
 		return ""
 	}
 	return c.ValuesError.Error()

@@ -87,7 +87,7 @@ func (f *file) world(name, namespace string) (*World, error) {
 		if slices.ContainsFunc(w.Clusters, func(c Cluster) bool { return c.Name == mc.Name }) {
 			return nil, fmt.Errorf("%s: ManagedCluster %s stands twice in it", name, mc.Name)
 		}
-		c := Cluster{Cluster: targetOf(mc), AgentNamespace: cluster.AgentNamespace(f.addOns[mc.Name])}
+		c := Cluster{Cluster: Of(mc), AgentNamespace: cluster.AgentNamespace(f.addOns[mc.Name])}
 		variables, err := f.variables(mc.Name)
 		if err != nil {
 			c.ValuesError = fmt.Errorf("%s: %w", name, err)

@@ -3,6 +3,8 @@ package targeting
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,10 +25,21 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/target"
 )
 
-// FromHub reads what a bundle can go to, as the manager does.
-func FromHub(ctx context.Context, hub client.Reader, b *fleet.Bundle) (*World, error) {
+// Hub reads clusters and groups of a hub as the manager does.
+type Hub struct {
+	reader reader
+	store  *variables.Store
+}
+
+// NewHub reads by a client, live.
+func NewHub(hub client.Reader) *Hub {
 	r := reader{hub}
-	reach, err := tenancy.Read(ctx, r, b.Namespace)
+	return &Hub{reader: r, store: variables.NewStore(r)}
+}
+
+// World reads what a bundle can go to.
+func (h *Hub) World(ctx context.Context, b *fleet.Bundle) (*World, error) {
+	reach, err := tenancy.Read(ctx, h.reader, b.Namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -34,73 +47,57 @@ func FromHub(ctx context.Context, hub client.Reader, b *fleet.Bundle) (*World, e
 	if missing := reach.Missing(); missing != "" {
 		w.Notes = append(w.Notes, "No cluster can be used: "+missing+".")
 	}
-	found, err := reach.Clusters(ctx, r)
+	found, err := reach.Clusters(ctx, h.reader)
 	if err != nil {
 		return nil, err
 	}
-	store := variables.NewStore(r)
-	for _, name := range namesOf(found) {
+	for _, name := range slices.Sorted(maps.Keys(found)) {
 		if !cluster.Exists(found[name]) {
 			continue
 		}
-		c, err := clusterOf(ctx, r, store, found[name])
+		c, err := h.Cluster(ctx, found[name])
 		if err != nil {
 			return nil, err
 		}
 		w.Clusters = append(w.Clusters, c)
 	}
-	w.Groups, err = groupsOf(ctx, r, b)
+	w.Groups, err = h.Groups(ctx, b)
 	return w, err
 }
 
-// Groups reads the ClusterGroups that a bundle can name: those of its namespace, and those
-// that BundleNamespaceMappings lend.
-func Groups(ctx context.Context, hub client.Reader, b *fleet.Bundle) ([]target.Group, error) {
-	return groupsOf(ctx, reader{hub}, b)
-}
-
-func clusterOf(ctx context.Context, r reader, store *variables.Store, mc *clusterv1.ManagedCluster) (Cluster, error) {
+// Cluster reads what templates know as the values of a cluster, and where its agent runs.
+func (h *Hub) Cluster(ctx context.Context, mc *clusterv1.ManagedCluster) (Cluster, error) {
 	addOn := &addonv1beta1.ManagedClusterAddOn{}
-	err := r.Get(ctx, client.ObjectKey{Namespace: mc.Name, Name: v1alpha1.AddOnName}, addOn)
+	err := h.reader.Get(ctx, client.ObjectKey{Namespace: mc.Name, Name: v1alpha1.AddOnName}, addOn)
 	switch {
 	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
 		addOn = nil
 	case err != nil:
 		return Cluster{}, fmt.Errorf("get ManagedClusterAddOn %s/%s: %w", mc.Name, v1alpha1.AddOnName, err)
 	}
-	c := Cluster{Cluster: targetOf(mc), AgentNamespace: cluster.AgentNamespace(addOn)}
-	c.Values, c.ValuesError = store.Of(ctx, mc, addOn)
+	c := Cluster{Cluster: Of(mc), AgentNamespace: cluster.AgentNamespace(addOn)}
+	c.Values, c.ValuesError = h.store.Of(ctx, mc, addOn)
 	return c, nil
 }
 
-func targetOf(mc *clusterv1.ManagedCluster) target.Cluster {
+// Of is what a ManagedCluster itself says to targets and templates.
+func Of(mc *clusterv1.ManagedCluster) target.Cluster {
 	return target.Cluster{Name: mc.Name, Labels: mc.Labels, Annotations: mc.Annotations, Claims: cluster.Claims(mc)}
 }
 
-func groupsOf(ctx context.Context, r reader, b *fleet.Bundle) ([]target.Group, error) {
+// Groups reads the ClusterGroups that a bundle can name: those of its namespace, and those
+// that BundleNamespaceMappings lend.
+func (h *Hub) Groups(ctx context.Context, b *fleet.Bundle) ([]target.Group, error) {
 	var own fleet.ClusterGroupList
-	if err := r.List(ctx, &own, client.InNamespace(b.Namespace)); err != nil {
+	if err := h.reader.List(ctx, &own, client.InNamespace(b.Namespace)); err != nil {
 		return nil, fmt.Errorf("list ClusterGroups of namespace %s: %w", b.Namespace, err)
 	}
-	groups := target.Groups(own.Items)
-	lenders, err := tenancy.Lenders(ctx, r, b)
+	lenders, err := tenancy.Lenders(ctx, h.reader, b)
 	if err != nil {
 		return nil, err
 	}
-	for i := range lenders {
-		clusters, err := lenders[i].Reach.Clusters(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		both := make(map[string]bool, len(clusters))
-		for name := range clusters {
-			both[name] = true
-		}
-		for _, group := range lenders[i].Groups {
-			groups = append(groups, target.Group{ClusterGroup: group, Clusters: both})
-		}
-	}
-	return groups, nil
+	lent, err := tenancy.Lent(ctx, h.reader, lenders)
+	return append(target.Groups(own.Items), lent...), err
 }
 
 // reader reads live what the manager's packages read from their cache: it has the index

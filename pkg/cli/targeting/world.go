@@ -2,7 +2,6 @@ package targeting
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
@@ -77,6 +76,3 @@ func (w *World) targets() []target.Cluster {
 	}
 	return out
 }
-
-// namesOf sorts the keys of a map.
-func namesOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

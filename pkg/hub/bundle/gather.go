@@ -176,35 +176,17 @@ func (r *Reconciler) readNamespace(ctx context.Context, f *facts) error {
 
 // readLenders adds the ClusterGroups that BundleNamespaceMappings lend.
 func (r *Reconciler) readLenders(ctx context.Context, f *facts) error {
-	f.groups = target.Groups(f.ownGroups)
+	var lent []target.Group
 	var err error
-	f.lenders, err = tenancy.Lenders(ctx, r.Reader, f.bundle)
-	switch {
-	case errors.Is(err, tenancy.ErrSelector):
+	if f.lenders, err = tenancy.Lenders(ctx, r.Reader, f.bundle); err == nil {
+		lent, err = tenancy.Lent(ctx, r.Reader, f.lenders)
+	}
+	f.groups = append(target.Groups(f.ownGroups), lent...)
+	if errors.Is(err, tenancy.ErrSelector) {
 		f.unreadable = err.Error()
 		return nil
-	case err != nil:
-		return err
 	}
-	for i := range f.lenders {
-		lender := &f.lenders[i]
-		clusters, err := lender.Reach.Clusters(ctx, r.Reader)
-		switch {
-		case errors.Is(err, tenancy.ErrSelector):
-			f.unreadable = err.Error()
-			return nil
-		case err != nil:
-			return err
-		}
-		both := make(map[string]bool, len(clusters))
-		for name := range clusters {
-			both[name] = true
-		}
-		for _, group := range lender.Groups {
-			f.groups = append(f.groups, target.Group{ClusterGroup: group, Clusters: both})
-		}
-	}
-	return nil
+	return err
 }
 
 func (r *Reconciler) readAddOn(ctx context.Context, f *facts) error {

@@ -54,7 +54,7 @@ func (i *interest) selects(cluster string) bool {
 
 // usesValues tells whether values of clusters matter.
 func (i *interest) usesValues() bool {
-	return i == nil || slices.ContainsFunc(i.uses, func(u target.Uses) bool { return used(u.Values) })
+	return i == nil || slices.ContainsFunc(i.uses, func(u target.Uses) bool { return !u.Values.None() })
 }
 
 // borrows tells whether one of the namespaces lends ClusterGroups to the bundle.

@@ -204,13 +204,11 @@ func (f *facts) targetCluster(name string) target.Cluster {
 // to find is left out where it is not used.
 func (f *facts) clusterFor(name string, uses target.Uses) target.Cluster {
 	c := f.targetCluster(name)
-	if used(uses.Claims) {
+	if !uses.Claims.None() {
 		c.Claims = cluster.Claims(f.clusters[name])
 	}
-	if used(uses.Values) && f.values != nil {
+	if !uses.Values.None() && f.values != nil {
 		c.Values, c.ValuesError = f.values(name)
 	}
 	return c
 }
-
-func used(k target.Keys) bool { return k.Any || len(k.Named) > 0 }

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"open-cluster-management.io/fleet-addon/pkg/target"
 )
 
 // Lender is another namespace, whose ClusterGroups a BundleNamespaceMapping lets a
@@ -97,6 +99,27 @@ func lenderOf(ctx context.Context, reader client.Reader, namespace string) (Lend
 	}
 	slices.SortFunc(groups.Items, func(a, b fleet.ClusterGroup) int { return cmp.Compare(a.Name, b.Name) })
 	return Lender{Reach: reach, Groups: groups.Items}, nil
+}
+
+// Lent are the ClusterGroups that namespaces lend, each for the clusters only that its own
+// namespace may use. The error is ErrSelector where a set has to be corrected; those of the
+// namespaces before are returned beside it.
+func Lent(ctx context.Context, reader client.Reader, lenders []Lender) ([]target.Group, error) {
+	var out []target.Group
+	for i := range lenders {
+		clusters, err := lenders[i].Reach.Clusters(ctx, reader)
+		if err != nil {
+			return out, err
+		}
+		both := make(map[string]bool, len(clusters))
+		for name := range clusters {
+			both[name] = true
+		}
+		for _, group := range lenders[i].Groups {
+			out = append(out, target.Group{ClusterGroup: group, Clusters: both})
+		}
+	}
+	return out, nil
 }
 
 // Borrowers returns the namespaces with a mapping: a change in any namespace can change

@@ -186,5 +186,9 @@ var _ = Describe("fleetctl diff", func() {
 		mc.Annotations = map[string]string{v1alpha1.AnnotationClusterValues: "stage: playground"}
 		Expect(k8s.Update(bg, mc)).To(Succeed())
 		Expect(diff(1, admin, dev)).To(ContainSubstring("-  env: dev\n+  env: playground\n"))
+
+		By("taking them from the config of its add-on")
+		addOnOf(prod1, "agent", types.NamespacedName{Namespace: w.namespace, Name: "config"}, map[string]string{"stage": "theatre"})
+		Expect(diff(1, admin, prod1)).To(ContainSubstring("-  env: prod\n+  env: theatre\n"))
 	})
 })

@@ -52,20 +52,27 @@ func (a *author) cluster(name string) string { return a.namespace + "-" + name }
 // addOn gives a cluster an add-on in a namespace, with customized variables in force.
 func (a *author) addOn(cluster, namespace string, values map[string]string) {
 	GinkgoHelper()
-	config := &addonv1beta1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: a.namespace, Name: cluster}}
+	addOnOf(a.cluster(cluster), namespace, types.NamespacedName{Namespace: a.namespace, Name: cluster}, values)
+}
+
+// addOnOf gives a ManagedCluster an add-on in a namespace, with the customized variables of
+// a new config in force.
+func addOnOf(cluster, namespace string, name types.NamespacedName, values map[string]string) {
+	GinkgoHelper()
+	config := &addonv1beta1.AddOnDeploymentConfig{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
 	for name, value := range values {
 		config.Spec.CustomizedVariables = append(config.Spec.CustomizedVariables, addonv1beta1.CustomizedVariable{Name: name, Value: value})
 	}
 	create(config)
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(variables.Kind)
-	Expect(k8s.Get(bg, types.NamespacedName{Namespace: a.namespace, Name: cluster}, live)).To(Succeed())
+	Expect(k8s.Get(bg, name, live)).To(Succeed())
 	hash, err := utils.GetSpecHash(live)
 	Expect(err).NotTo(HaveOccurred())
-	addOn := &addonv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: a.cluster(cluster), Name: v1alpha1.AddOnName}}
+	addOn := &addonv1beta1.ManagedClusterAddOn{ObjectMeta: metav1.ObjectMeta{Namespace: cluster, Name: v1alpha1.AddOnName}}
 	create(addOn)
 	of := addonv1beta1.ConfigGroupResource{Group: utils.AddOnDeploymentConfigGVR.Group, Resource: utils.AddOnDeploymentConfigGVR.Resource}
-	referent := addonv1beta1.ConfigReferent{Namespace: a.namespace, Name: cluster}
+	referent := addonv1beta1.ConfigReferent{Namespace: name.Namespace, Name: name.Name}
 	addOn.Status.Namespace = namespace
 	addOn.Status.ConfigReferences = []addonv1beta1.ConfigReference{{
 		ConfigGroupResource: of, DesiredConfig: &addonv1beta1.ConfigSpecHash{ConfigReferent: referent, SpecHash: hash},
