@@ -66,14 +66,16 @@ func (w *writing) once(ctx context.Context) error {
 	if have != nil {
 		was = have.Spec.ValuesHash
 	}
-	if err := w.hasPlace(ctx); err != nil {
+	found, unread := w.readSecret(ctx)
+	if err := w.mayTake(found); err != nil {
 		return err
 	}
 	written, err := w.writeBundle(ctx, have)
 	if err != nil {
 		return err
 	}
-	wrote, err := w.writeSecret(ctx, written, was)
+	// What could not be read is told now: the Bundle waits for it, and the next apply tries.
+	wrote, err := w.writeSecret(ctx, written, was, found, unread)
 	if wrote && w.change == Unchanged {
 		w.change = Configured
 	}

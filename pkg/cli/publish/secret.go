@@ -17,24 +17,43 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/values"
 )
 
-// writeSecret makes the Secret of the bundle hold its values, or removes it where there
-// are none any more; was is the hash that the Bundle had. It tells whether it wrote.
-func (w *writing) writeSecret(ctx context.Context, b *fleet.Bundle, was string) (bool, error) {
+// readSecret returns what stands in the place of the values; nil if nothing does.
+func (w *writing) readSecret(ctx context.Context) (*corev1.Secret, error) {
 	have := &corev1.Secret{}
 	err := w.Client.Get(ctx, w.key, have)
 	switch {
-	case apierrors.IsNotFound(err) && len(w.data) == 0:
-		return false, nil
 	case apierrors.IsNotFound(err):
-		have = nil
-	case apierrors.IsForbidden(err) && len(w.data) == 0 && was == "":
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return have, nil
+}
+
+// mayTake refuses to put values in the place of a Secret of somebody else: the Bundle would
+// wait for them for ever.
+func (w *writing) mayTake(have *corev1.Secret) error {
+	if have == nil || len(w.data) == 0 || have.Type == values.SecretType {
+		return nil
+	}
+	return fmt.Errorf("bundle %s: the Secret %s has the type %s, and the values of the bundle need its place: choose another name for one of the two",
+		w.key, w.key, have.Type)
+}
+
+// writeSecret makes the Secret of the bundle hold its values, or removes it where there
+// are none any more. was is the hash that the Bundle had; have and unread are what
+// readSecret said. It tells whether it wrote.
+func (w *writing) writeSecret(ctx context.Context, b *fleet.Bundle, was string, have *corev1.Secret, unread error) (bool, error) {
+	switch {
+	case apierrors.IsForbidden(unread) && len(w.data) == 0 && was == "":
 		// Nothing says that there is one, and nobody needs the right to Secrets for a bundle
 		// without values.
 		return false, nil
-	case err != nil:
-		return false, w.lacks("get", err)
-	}
-	if len(w.data) == 0 {
+	case unread != nil:
+		return false, w.lacks("get", unread)
+	case have == nil && len(w.data) == 0:
+		return false, nil
+	case len(w.data) == 0:
 		return w.removeSecret(ctx, have)
 	}
 	want := w.secret(b)
@@ -44,28 +63,7 @@ func (w *writing) writeSecret(ctx context.Context, b *fleet.Bundle, was string) 
 		}
 		return true, nil
 	}
-	if err := w.mayTake(have); err != nil {
-		return false, err
-	}
 	return w.patchSecret(ctx, have, want)
-}
-
-// hasPlace finds a Secret of somebody else before the Bundle is written: that would wait
-// for its values for ever. What cannot be read now is told when the Secret is written.
-func (w *writing) hasPlace(ctx context.Context) error {
-	have := &corev1.Secret{}
-	if len(w.data) == 0 || w.Client.Get(ctx, w.key, have) != nil {
-		return nil
-	}
-	return w.mayTake(have)
-}
-
-func (w *writing) mayTake(have *corev1.Secret) error {
-	if have.Type == values.SecretType {
-		return nil
-	}
-	return fmt.Errorf("bundle %s: the Secret %s has the type %s, and the values of the bundle need its place: choose another name for one of the two",
-		w.key, w.key, have.Type)
 }
 
 // secret with the values, as Fleet writes it.
