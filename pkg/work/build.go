@@ -141,7 +141,7 @@ func specOf(d Deployment) (workv1.ManifestWorkSpec, error) {
 // Objects are what a work brings to the cluster, as they are written in JSON: the Secret
 // with the Helm values, if there are any, and the BundleDeployment.
 func Objects(d Deployment) ([]metav1.Object, error) {
-	options, values, err := splitValues(d.Options)
+	options, values, err := SplitValues(d.Options)
 	if err != nil {
 		return nil, d.wrap(err)
 	}
@@ -165,9 +165,9 @@ func Objects(d Deployment) ([]metav1.Object, error) {
 	return append(objects, d.manifest(bd)), nil
 }
 
-// splitValues returns the options without Helm values, and the values as YAML,
+// SplitValues returns the options without Helm values, and the values as YAML,
 // nil if there are none. It shares the rest with the options that it is given.
-func splitValues(o fleet.BundleDeploymentOptions) (fleet.BundleDeploymentOptions, []byte, error) {
+func SplitValues(o fleet.BundleDeploymentOptions) (fleet.BundleDeploymentOptions, []byte, error) {
 	if o.Helm != nil && len(o.Helm.TemplateValues) > 0 {
 		// They would stand in clear where values do not.
 		return o, nil, errors.New("spec.helm.templateValues were not rendered for the cluster")

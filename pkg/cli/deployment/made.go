@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	workv1 "open-cluster-management.io/api/work/v1"
-	"sigs.k8s.io/yaml"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/content"
@@ -41,16 +40,10 @@ func Made(bundle types.NamespacedName, cluster string, files Files, options flee
 	d := &Deployment{Cluster: cluster, Files: files.List, Object: &v1alpha1.BundleDeployment{}}
 	d.Object.Name = work.Name(bundle)
 	d.Object.Spec.Bundle, d.Object.Spec.Content.Name = bundle.String(), files.Content
-	if options.Helm != nil && options.Helm.Values != nil {
-		var err error
-		if d.Values, err = yaml.Marshal(options.Helm.Values.Data); err != nil {
-			// The library's error can show the value.
-			return nil, fmt.Errorf("bundle %s on cluster %s: spec.helm.values cannot be written as YAML", bundle, cluster)
-		}
-		helm := *options.Helm
-		helm.Values, options.Helm = nil, &helm
+	var err error
+	if d.Object.Spec.Options, d.Values, err = work.SplitValues(options); err != nil {
+		return nil, fmt.Errorf("bundle %s on cluster %s: %w", bundle, cluster, err)
 	}
-	d.Object.Spec.Options = options
 	return d, nil
 }
 
