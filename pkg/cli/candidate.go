@@ -11,10 +11,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/cli/bundlefile"
 	"open-cluster-management.io/fleet-addon/pkg/cli/deployment"
+	"open-cluster-management.io/fleet-addon/pkg/cli/rights"
 	"open-cluster-management.io/fleet-addon/pkg/content"
 	keep "open-cluster-management.io/fleet-addon/pkg/revision"
 	"open-cluster-management.io/fleet-addon/pkg/target"
@@ -59,7 +61,7 @@ func (h *hub) find(ctx context.Context, o *diffOptions, in io.Reader) (*candidat
 		return nil, fmt.Errorf("no Bundle %s on the hub: check the name and --namespace", h.bundle)
 	}
 	if err != nil {
-		return nil, denied(fmt.Errorf("get Bundle %s: %w", h.bundle, err), "get", "bundles."+fleet.SchemeGroupVersion.Group, h.bundle.Namespace)
+		return nil, rights.Missing(fmt.Errorf("get Bundle %s: %w", h.bundle, err), "get", "bundles."+fleet.SchemeGroupVersion.Group, h.bundle.Namespace)
 	}
 	if err := h.putValues(ctx, b); err != nil {
 		return nil, err
@@ -75,22 +77,23 @@ func newCandidate(title string, b *fleet.Bundle) (*candidate, error) {
 	return &candidate{title: title, bundle: b, files: files}, nil
 }
 
-// putValues puts the values of the bundle's Secret on the hub into it, unless it has them.
+// putValues puts the values of its Secret on the hub into a Bundle that has only their hash.
 func (h *hub) putValues(ctx context.Context, b *fleet.Bundle) error {
 	if b.Spec.ValuesHash == "" {
 		return nil
 	}
-	secret := &corev1.Secret{}
-	err := h.client.Get(ctx, types.NamespacedName{Namespace: h.bundle.Namespace, Name: b.Name}, secret)
-	if apierrors.IsNotFound(err) {
-		return fmt.Errorf("no Secret %s/%s with the values of the Bundle, that spec.valuesHash speaks of: apply the bundle again", h.bundle.Namespace, b.Name)
-	}
-	if err != nil {
-		return denied(fmt.Errorf("get Secret %s/%s: %w", h.bundle.Namespace, b.Name, err), "get", "secrets", h.bundle.Namespace)
+	key, secret := client.ObjectKeyFromObject(b), &corev1.Secret{}
+	err := h.client.Get(ctx, key, secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("spec.valuesHash: there is no Secret %s with the values: `fleetctl apply` writes it", key)
+	case err != nil:
+		return rights.Missing(fmt.Errorf("get Secret %s with the values of the bundle: %w", key, err), "get", "secrets", key.Namespace)
 	}
 	if err := values.Put(b, secret.Data); err != nil {
-		return fmt.Errorf("secret %s/%s with the values of the Bundle: %w", h.bundle.Namespace, b.Name, err)
+		return fmt.Errorf("spec.valuesHash: Secret %s: %w", key, err)
 	}
+	b.Spec.ValuesHash = ""
 	return nil
 }
 
@@ -123,7 +126,7 @@ func (h *hub) keptCandidate(ctx context.Context, asked string) (*candidate, erro
 	cr := &appsv1.ControllerRevision{}
 	key := types.NamespacedName{Namespace: h.bundle.Namespace, Name: keep.Name(h.bundle, found.hash)}
 	if err := h.client.Get(ctx, key, cr); err != nil {
-		return nil, denied(fmt.Errorf("get ControllerRevision %s: %w", key, err), "get", "controllerrevisions.apps", key.Namespace)
+		return nil, rights.Missing(fmt.Errorf("get ControllerRevision %s: %w", key, err), "get", "controllerrevisions.apps", key.Namespace)
 	}
 	kept, err := keep.Read(cr)
 	if err != nil {
@@ -134,7 +137,7 @@ func (h *hub) keptCandidate(ctx context.Context, asked string) (*candidate, erro
 		secret := &corev1.Secret{}
 		key.Name = keep.SecretName(cr.Name)
 		if err := h.client.Get(ctx, key, secret); err != nil {
-			return nil, denied(fmt.Errorf("get Secret %s: %w", key, err), "get", "secrets", key.Namespace)
+			return nil, rights.Missing(fmt.Errorf("get Secret %s: %w", key, err), "get", "secrets", key.Namespace)
 		}
 		data = secret.Data[keep.SecretKey]
 	}
@@ -163,7 +166,7 @@ func (h *hub) content(ctx context.Context, name string) (*v1alpha1.Content, erro
 		return nil, fmt.Errorf("the Content %s is not on the hub any more", name)
 	}
 	if err != nil {
-		return nil, denied(fmt.Errorf("get Content %s: %w", name, err), "get", "contents."+v1alpha1.GroupName, metav1.NamespaceAll)
+		return nil, rights.Missing(fmt.Errorf("get Content %s: %w", name, err), "get", "contents."+v1alpha1.GroupName, metav1.NamespaceAll)
 	}
 	return c, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/cli/groups"
+	"open-cluster-management.io/fleet-addon/pkg/cli/rights"
 	"open-cluster-management.io/fleet-addon/pkg/hub/cluster"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
 	"open-cluster-management.io/fleet-addon/pkg/work"
@@ -93,7 +94,7 @@ func (h *hub) eachWork(ctx context.Context, look func(*workv1.ManifestWork) erro
 	for {
 		err := h.client.List(ctx, list, client.MatchingLabelsSelector{Selector: work.Selector(h.bundle)}, client.Limit(page), client.Continue(list.Continue))
 		if err != nil {
-			return denied(fmt.Errorf("list ManifestWorks of Bundle %s: %w", h.bundle, err),
+			return rights.Missing(fmt.Errorf("list ManifestWorks of Bundle %s: %w", h.bundle, err),
 				"list", "manifestworks.work.open-cluster-management.io", metav1.NamespaceAll)
 		}
 		for i := range list.Items {

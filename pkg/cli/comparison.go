@@ -16,6 +16,7 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/cli/deployment"
 	"open-cluster-management.io/fleet-addon/pkg/cli/diff"
+	"open-cluster-management.io/fleet-addon/pkg/cli/rights"
 	"open-cluster-management.io/fleet-addon/pkg/cli/targeting"
 	"open-cluster-management.io/fleet-addon/pkg/target"
 	"open-cluster-management.io/fleet-addon/pkg/work"
@@ -65,7 +66,7 @@ func (c *comparison) all(ctx context.Context, names []string) error {
 	}
 	known, err := c.hub.managedClusters(ctx)
 	if err != nil {
-		return denied(fmt.Errorf("list ManagedClusters: %w", err), "list", "managedclusters."+clusterv1.GroupName, metav1.NamespaceAll)
+		return rights.Missing(fmt.Errorf("list ManagedClusters: %w", err), "list", "managedclusters."+clusterv1.GroupName, metav1.NamespaceAll)
 	}
 	c.match(groups, slices.Collect(maps.Values(known))...)
 	return c.hub.eachWork(ctx, func(w *workv1.ManifestWork) error { return c.compare(ctx, known[w.Namespace], w.Namespace, w) })
@@ -79,7 +80,7 @@ func (c *comparison) named(ctx context.Context, groups []target.Group, name stri
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("there is no ManagedCluster %s: check the name", name)
 	case err != nil:
-		return denied(fmt.Errorf("get ManagedCluster %s: %w", name, err), "get", "managedclusters."+clusterv1.GroupName, metav1.NamespaceAll)
+		return rights.Missing(fmt.Errorf("get ManagedCluster %s: %w", name, err), "get", "managedclusters."+clusterv1.GroupName, metav1.NamespaceAll)
 	}
 	c.match(groups, mc)
 	w := &workv1.ManifestWork{}
@@ -88,7 +89,7 @@ func (c *comparison) named(ctx context.Context, groups []target.Group, name stri
 	case apierrors.IsNotFound(err):
 		w = nil
 	case err != nil:
-		return denied(fmt.Errorf("get the ManifestWork of Bundle %s: %w", c.hub.bundle, err), "get", "manifestworks."+workv1.GroupName, name)
+		return rights.Missing(fmt.Errorf("get the ManifestWork of Bundle %s: %w", c.hub.bundle, err), "get", "manifestworks."+workv1.GroupName, name)
 	}
 	return c.compare(ctx, mc, name, w)
 }

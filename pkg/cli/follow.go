@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
+	"open-cluster-management.io/fleet-addon/pkg/cli/rights"
 )
 
 // again is how long the hub is left alone after a watch that broke.
@@ -74,7 +75,7 @@ func (h *hub) watchOnce(ctx context.Context, see func(*v1alpha1.Rollout)) error 
 		Raw:           &metav1.ListOptions{ResourceVersion: r.ResourceVersion},
 	})
 	if err != nil {
-		return denied(fmt.Errorf("watch Rollout %s: %w", h.bundle, err), "watch", "rollouts."+v1alpha1.GroupName, h.bundle.Namespace)
+		return rights.Missing(fmt.Errorf("watch Rollout %s: %w", h.bundle, err), "watch", "rollouts."+v1alpha1.GroupName, h.bundle.Namespace)
 	}
 	defer w.Stop()
 	for event := range w.ResultChan() {

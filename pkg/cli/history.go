@@ -16,6 +16,7 @@ import (
 
 	"open-cluster-management.io/fleet-addon/pkg/apis/v1alpha1"
 	"open-cluster-management.io/fleet-addon/pkg/cli/groups"
+	"open-cluster-management.io/fleet-addon/pkg/cli/rights"
 	"open-cluster-management.io/fleet-addon/pkg/work"
 )
 
@@ -97,7 +98,7 @@ func historyData(r *v1alpha1.Rollout, known []revision) map[string][]revisionDat
 func (h *hub) revisions(ctx context.Context) ([]revision, error) {
 	list := &appsv1.ControllerRevisionList{}
 	if err := h.client.List(ctx, list, client.InNamespace(h.bundle.Namespace), client.MatchingLabelsSelector{Selector: work.Selector(h.bundle)}); err != nil {
-		return nil, denied(fmt.Errorf("list ControllerRevisions of Bundle %s: %w", h.bundle, err), "list", "controllerrevisions.apps", h.bundle.Namespace)
+		return nil, rights.Missing(fmt.Errorf("list ControllerRevisions of Bundle %s: %w", h.bundle, err), "list", "controllerrevisions.apps", h.bundle.Namespace)
 	}
 	var out []revision
 	for i := range list.Items {

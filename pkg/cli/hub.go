@@ -113,7 +113,7 @@ func (h *hub) rollout(ctx context.Context) (*v1alpha1.Rollout, error) {
 	case meta.IsNoMatchError(err):
 		return nil, errors.New("the cluster has no Rollouts: install the add-on's chart on the hub, or name the hub's kubeconfig with --kubeconfig or --context")
 	case err != nil:
-		return nil, denied(fmt.Errorf("get Rollout %s: %w", h.bundle, err), "get", "rollouts."+v1alpha1.GroupName, h.bundle.Namespace)
+		return nil, rights.Missing(fmt.Errorf("get Rollout %s: %w", h.bundle, err), "get", "rollouts."+v1alpha1.GroupName, h.bundle.Namespace)
 	}
 	return r, nil
 }
@@ -121,12 +121,7 @@ func (h *hub) rollout(ctx context.Context) (*v1alpha1.Rollout, error) {
 // patch changes the bundle's Rollout and says which right that needs.
 func (h *hub) patch(ctx context.Context, r *v1alpha1.Rollout, patch client.Patch) error {
 	if err := h.client.Patch(ctx, r, patch); err != nil {
-		return denied(fmt.Errorf("patch Rollout %s: %w", h.bundle, err), "patch", "rollouts."+v1alpha1.GroupName, h.bundle.Namespace)
+		return rights.Missing(fmt.Errorf("patch Rollout %s: %w", h.bundle, err), "patch", "rollouts."+v1alpha1.GroupName, h.bundle.Namespace)
 	}
 	return nil
-}
-
-// denied adds to an error of a missing right which one it is and who gives it.
-func denied(err error, verb, resource, namespace string) error {
-	return rights.Missing(err, verb, resource, namespace)
 }

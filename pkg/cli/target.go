@@ -9,16 +9,12 @@ import (
 
 	fleet "github.com/rancher/fleet/pkg/apis/fleet.cattle.io/v1alpha1"
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"open-cluster-management.io/fleet-addon/pkg/cli/bundlefile"
 	"open-cluster-management.io/fleet-addon/pkg/cli/targeting"
 	"open-cluster-management.io/fleet-addon/pkg/document"
 	"open-cluster-management.io/fleet-addon/pkg/target"
-	"open-cluster-management.io/fleet-addon/pkg/values"
 )
 
 // targetOptions are the flags of `target`.
@@ -172,8 +168,8 @@ func (o *targetOptions) look(ctx context.Context, flags *genericclioptions.Confi
 		return nil, fmt.Errorf("%w; to do without a hub, name a file with --clusters", err)
 	}
 	return func(b *bundlefile.Bundle, _ string) (*targeting.World, error) {
-		if err := h.fill(ctx, b); err != nil {
-			return nil, err
+		if err := h.putValues(ctx, b.Bundle); err != nil {
+			return nil, fmt.Errorf("%s: %w", b.At, err)
 		}
 		return targeting.NewHub(h.client).World(ctx, b.Bundle)
 	}, nil
@@ -186,24 +182,4 @@ func offlineLook(from func(namespace string) (*targeting.World, error)) look {
 		}
 		return from(namespace)
 	}
-}
-
-// fill puts the values of the Secret on the hub into a Bundle that has only their hash.
-func (h *hub) fill(ctx context.Context, b *bundlefile.Bundle) error {
-	if b.Spec.ValuesHash == "" {
-		return nil
-	}
-	key, secret := client.ObjectKeyFromObject(b.Bundle), &corev1.Secret{}
-	err := h.client.Get(ctx, key, secret)
-	switch {
-	case apierrors.IsNotFound(err):
-		return fmt.Errorf("%s: spec.valuesHash: there is no Secret %s with the values: `fleetctl apply` writes it", b.At, key)
-	case err != nil:
-		return denied(fmt.Errorf("get Secret %s with the values of the bundle: %w", key, err), "get", "secrets", key.Namespace)
-	}
-	if err := values.Put(b.Bundle, secret.Data); err != nil {
-		return fmt.Errorf("%s: Secret %s: %w", b.At, key, err)
-	}
-	b.Spec.ValuesHash = ""
-	return nil
 }
