@@ -53,6 +53,14 @@ func (u Uses) None() bool {
 	return !u.Name && u.Labels.None() && u.Annotations.None() && u.Claims.None() && u.Values.None()
 }
 
+// And is what either of two uses. Neither changes.
+func (u Uses) And(other Uses) Uses {
+	var both Uses
+	both.join(u)
+	both.join(other)
+	return both
+}
+
 func (u *Uses) join(other Uses) {
 	u.Name = u.Name || other.Name
 	u.Labels.join(other.Labels)

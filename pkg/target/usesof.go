@@ -9,10 +9,14 @@ import (
 // its targets, restrictions, customizations, partitions, values and the groups that they
 // name. Where in doubt it says more than there is.
 func UsesOf(b *fleet.Bundle, groups []Group) Uses {
-	u := usesOfOptions(&b.Spec.BundleDeploymentOptions)
+	return UsesOfTerms(b, groups).And(UsesOfOptions(b))
+}
+
+// UsesOfTerms is the part of UsesOf that says where a bundle goes.
+func UsesOfTerms(b *fleet.Bundle, groups []Group) Uses {
+	var u Uses
 	for i := range b.Spec.Targets {
 		u.joinTerms(targetTerms(&b.Spec.Targets[i]), groups)
-		u.join(usesOfOptions(&b.Spec.Targets[i].BundleDeploymentOptions))
 	}
 	for i := range b.Spec.TargetRestrictions {
 		u.joinTerms(restrictionTerms(&b.Spec.TargetRestrictions[i]), groups)
@@ -21,6 +25,16 @@ func UsesOf(b *fleet.Bundle, groups []Group) Uses {
 		for i := range s.Partitions {
 			u.joinTerms(partitionTerms(&s.Partitions[i]), groups)
 		}
+	}
+	return u
+}
+
+// UsesOfOptions is the part of UsesOf that says what a bundle says on a cluster. It reads
+// all templates: whoever asks often keeps it for as long as the bundle stays the same.
+func UsesOfOptions(b *fleet.Bundle) Uses {
+	u := usesOfOptions(&b.Spec.BundleDeploymentOptions)
+	for i := range b.Spec.Targets {
+		u.join(usesOfOptions(&b.Spec.Targets[i].BundleDeploymentOptions))
 	}
 	return u
 }

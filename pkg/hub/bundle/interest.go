@@ -27,10 +27,18 @@ func interestOf(f *facts, q *question, m *memory) *interest {
 		return nil
 	}
 	i := &interest{selected: m.rendered}
+	known := m.uses
+	m.uses = map[editionKey]target.Uses{}
 	for _, e := range []*edition{q.desired.edition, q.completed.edition} {
-		if e != nil {
-			i.uses = append(i.uses, target.UsesOf(e.bundle, f.groups))
+		if e == nil {
+			continue
 		}
+		options, ok := known[e.key]
+		if !ok {
+			options = target.UsesOfOptions(e.bundle)
+		}
+		m.uses[e.key] = options
+		i.uses = append(i.uses, target.UsesOfTerms(e.bundle, f.groups).And(options))
 	}
 	for l := range f.lenders {
 		i.lenders = append(i.lenders, f.lenders[l].Reach.Namespace)

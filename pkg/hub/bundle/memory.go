@@ -9,6 +9,7 @@ import (
 
 	"open-cluster-management.io/fleet-addon/pkg/hub/outcome"
 	"open-cluster-management.io/fleet-addon/pkg/rollout"
+	"open-cluster-management.io/fleet-addon/pkg/target"
 	"open-cluster-management.io/fleet-addon/pkg/work"
 )
 
@@ -33,6 +34,8 @@ type memory struct {
 	editions map[string]*loaded
 	// rendered ids by cluster, of what is rolled out and of the last completed revision.
 	rendered, completed map[string]rendered
+	// uses are what the options of the editions in use depend on.
+	uses map[editionKey]target.Uses
 	// told is what was logged last of the completed revision.
 	told string
 	// valuesOf is the ControllerRevision whose values are known to be there.
