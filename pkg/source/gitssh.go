@@ -8,8 +8,6 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -98,20 +96,13 @@ func sshConfig(a access, u *url.URL, address string) (*ssh.ClientConfig, error) 
 
 // readKnownHosts goes by way of a file, because the library does.
 func readKnownHosts(data []byte) (ssh.HostKeyCallback, error) {
-	dir, err := os.MkdirTemp("", "fleet-known-hosts-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "known_hosts")
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		return nil, err
-	}
-	known, err := knownhosts.New(file)
-	if err != nil {
-		return nil, fmt.Errorf("the known hosts are none: %s", strings.ReplaceAll(err.Error(), file, "known_hosts"))
-	}
-	return known, nil
+	return byFile("known_hosts", data, func(file string) (ssh.HostKeyCallback, error) {
+		known, err := knownhosts.New(file)
+		if err != nil {
+			return nil, fmt.Errorf("the known hosts are none: %w", err)
+		}
+		return known, nil
+	})
 }
 
 // hostKeyAlgorithms are those that the known keys of a host can be shown with, so that

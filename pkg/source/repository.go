@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -41,20 +39,13 @@ func (c *Charts) index(ctx context.Context, a access, g grant, repository *url.U
 		return nil, err
 	}
 	// Helm reads an index from a file only, and takes what is wrong with entries out of it.
-	dir, err := os.MkdirTemp("", "fleet-index-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "index.yaml")
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		return nil, err
-	}
-	it, err := repo.LoadIndexFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s is no index of charts: %s", redact(at), strings.ReplaceAll(err.Error(), file, "index.yaml"))
-	}
-	return &index{it}, nil
+	return byFile("index.yaml", data, func(file string) (*index, error) {
+		it, err := repo.LoadIndexFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("%s is no index of charts: %w", redact(at), err)
+		}
+		return &index{it}, nil
+	})
 }
 
 // pick finds the version as Helm does: the very one, else the newest that fulfils the
