@@ -136,7 +136,7 @@ func (r *reader) bundle(p place, o *options) *fleet.Bundle {
 		ObjectMeta: metav1.ObjectMeta{Name: first(o.Name, p.name(q.Name)), Annotations: o.Annotations},
 		Spec:       o.BundleSpec,
 	}
-	b.Labels = labels(q, o.Labels)
+	b.Labels = Labels(q.Labels, q.Commit, o.Labels)
 	spec := &b.Spec
 	spec.Targets, spec.TargetRestrictions = r.targets(o)
 	spec.ForceSyncGeneration = q.ForceSyncGeneration
@@ -156,14 +156,15 @@ func (r *reader) bundle(p place, o *options) *fleet.Bundle {
 	return b
 }
 
-// labels puts those of the fleet.yaml over those of the request.
-func labels(q Request, own map[string]string) map[string]string {
-	all := maps.Clone(q.Labels)
+// Labels of a bundle: its own over those that all bundles get, the commit among them; nil
+// if there are none.
+func Labels(all map[string]string, commit string, own map[string]string) map[string]string {
+	all = maps.Clone(all)
 	if all == nil {
 		all = map[string]string{}
 	}
-	if q.Commit != "" {
-		all[fleet.CommitLabel] = q.Commit
+	if commit != "" {
+		all[fleet.CommitLabel] = commit
 	}
 	maps.Copy(all, own)
 	if len(all) == 0 {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,23 +108,10 @@ func (o *applyOptions) fromFile(bundles []bundlefile.Bundle, args []string) (*to
 		}
 		// What a Bundle from a hub says of its past is not what people wrote.
 		b.ResourceVersion, b.UID, b.Generation, b.ManagedFields, b.OwnerReferences, b.Finalizers = "", "", 0, nil, nil, nil
-		b.Labels = o.labels(b.Labels)
+		b.Labels = bundle.Labels(o.label, o.commit, b.Labels)
 		out.bundles = append(out.bundles, b.Bundle)
 	}
 	return out, nil
-}
-
-// labels are those of the flags, with those of a Bundle over them.
-func (o *applyOptions) labels(own map[string]string) map[string]string {
-	out := maps.Clone(o.label)
-	if out == nil {
-		out = map[string]string{}
-	}
-	if o.commit != "" {
-		out[fleet.CommitLabel] = o.commit
-	}
-	maps.Copy(out, own)
-	return out
 }
 
 // fromDirectories makes bundles of directories.
