@@ -168,7 +168,7 @@ func TestMatchesShareWhatTheTemplatesGive(t *testing.T) {
 	if other := data(&fleetClusters[0]); other["marked"] != nil || other["a"] != "prod" {
 		t.Errorf("another label was not rendered: %v", other)
 	}
-	if matches[0].Static() || matches[0].Uses().None() {
+	if matches[0].made.values == nil || matches[0].Uses().None() {
 		t.Error("templated options pass for static ones")
 	}
 }

@@ -25,9 +25,6 @@ type Match struct {
 	made *made
 }
 
-// Static is true when Render has nothing to do: Options are what they are everywhere.
-func (m *Match) Static() bool { return m.made.values == nil }
-
 // Uses says what of a cluster Render depends on; nothing if the options are the same on
 // every one of them.
 func (m *Match) Uses() Uses { return m.made.uses }
