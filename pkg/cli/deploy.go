@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"open-cluster-management.io/fleet-addon/pkg/agent/release"
 	"open-cluster-management.io/fleet-addon/pkg/cli/deployment"
 	"open-cluster-management.io/fleet-addon/pkg/cli/install"
+	"open-cluster-management.io/fleet-addon/pkg/document"
 )
 
 // deployOptions are the flags of `deploy`.
@@ -119,7 +119,7 @@ func (o *deployOptions) run(ctx context.Context, flags *genericclioptions.Config
 
 // read chooses what is deployed, and puts the flags into it.
 func (o *deployOptions) read(in io.Reader) (*deployment.Deployment, error) {
-	source, data, err := readFile(o.input, in)
+	source, data, err := document.Bytes(o.input, in)
 	if err != nil {
 		return nil, err
 	}
@@ -139,18 +139,6 @@ func (o *deployOptions) read(in io.Reader) (*deployment.Deployment, error) {
 		d.Object.Namespace = o.agentNamespace
 	}
 	return d, nil
-}
-
-// readFile reads a file or, for "-", the standard input; source names it in errors.
-func readFile(name string, in io.Reader) (source string, data []byte, err error) {
-	if name != "-" {
-		data, err = os.ReadFile(name)
-		return name, data, err
-	}
-	if data, err = io.ReadAll(in); err != nil {
-		return "", nil, fmt.Errorf("read the standard input: %w", err)
-	}
-	return "standard input", data, nil
 }
 
 func (o *deployOptions) install(ctx context.Context, installer *install.Installer, d *deployment.Deployment, streams genericclioptions.IOStreams) error {

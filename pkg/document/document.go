@@ -72,8 +72,8 @@ func Located(at string, err error) error {
 // ones are left out. Documents that can be read are returned beside the error about
 // those that cannot, which names the file and the document.
 func Read(name string, data []byte) ([]Document, error) {
-	if len(data) > MaxSize {
-		return nil, fmt.Errorf("%s: %w and has %d bytes", name, ErrTooLarge, len(data))
+	if err := fits(name, data); err != nil {
+		return nil, err
 	}
 	texts := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(data)))
 	var out []Document
@@ -99,6 +99,13 @@ func Read(name string, data []byte) ([]Document, error) {
 		out, errs = append(out, found...), append(errs, err)
 		n++
 	}
+}
+
+func fits(name string, data []byte) error {
+	if len(data) > MaxSize {
+		return fmt.Errorf("%s: %w and has %d bytes", name, ErrTooLarge, len(data))
+	}
+	return nil
 }
 
 // flatten returns an object, or the items of a list.

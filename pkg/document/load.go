@@ -12,21 +12,30 @@ const StandardInput = "standard input"
 // Load reads the documents of a file or, for "-", of in. As with Read, documents that
 // can be read are returned beside an error.
 func Load(file string, in io.Reader) ([]Document, error) {
-	name := file
+	name, data, err := Bytes(file, in)
+	if err != nil {
+		return nil, err
+	}
+	return Read(name, data)
+}
+
+// Bytes are all that is in a file or, for "-", in in, and how errors name that; more than
+// MaxSize is ErrTooLarge.
+func Bytes(file string, in io.Reader) (name string, data []byte, err error) {
+	name = file
 	if file == "-" {
 		name = StandardInput
 	} else {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, err
+			return name, nil, err
 		}
 		defer f.Close()
 		in = f
 	}
 	// One byte more than is allowed shows that there is too much.
-	data, err := io.ReadAll(io.LimitReader(in, MaxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+	if data, err = io.ReadAll(io.LimitReader(in, MaxSize+1)); err != nil {
+		return name, nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	return Read(name, data)
+	return name, data, fits(name, data)
 }
