@@ -90,7 +90,7 @@ func BenchmarkAffected(b *testing.B) {
 	bundles, groups, clusters := benchFleet(b, `{values: {host: '${ .ClusterLabels.env }.example.com'}}`)
 	uses := make([]Uses, len(bundles))
 	for i := range bundles {
-		uses[i] = UsesOf(bundles[i], groups)
+		uses[i] = usesOf(bundles[i], groups)
 	}
 	changed := Cluster{Name: clusters[0].Name, Labels: map[string]string{"env": "dev", "label-0": "other"}}
 	for i := 1; i < 10; i++ {
@@ -109,7 +109,7 @@ func BenchmarkAffected(b *testing.B) {
 func BenchmarkUsesOf(b *testing.B) {
 	bundles, groups, _ := benchFleet(b, `{values: {host: '${ .ClusterLabels.env }.example.com'}}`)
 	for b.Loop() {
-		if uses := UsesOf(bundles[0], groups); uses.None() {
+		if uses := usesOf(bundles[0], groups); uses.None() {
 			b.Fatal("nothing")
 		}
 	}

@@ -118,7 +118,7 @@ func TestWhatUsesLeavesOutDoesNotMatter(t *testing.T) {
 		o := fleet.BundleDeploymentOptions{Helm: &fleet.HelmOptions{Values: &fleet.GenericMap{Data: map[string]any{"a": text}}}}
 		b := bundle(fleet.BundleTarget{ClusterName: "edge1"})
 		b.Spec.BundleDeploymentOptions = o
-		uses := UsesOf(b, nil)
+		uses := usesOf(b, nil)
 		before, err := Render("apps", o, edge())
 		if err != nil {
 			t.Fatal(text, err)

@@ -163,7 +163,7 @@ func TestWhatAffectsNothingChangesNothing(t *testing.T) {
 		}
 		for range 3 {
 			other := change(r, c)
-			if UsesOf(b, groups).Affected(&c, &other) {
+			if usesOf(b, groups).Affected(&c, &other) {
 				continue
 			}
 			spared++

@@ -7,6 +7,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// usesOf is all that counts for a bundle, as the hub puts it together.
+func usesOf(b *fleet.Bundle, groups []Group) Uses {
+	return UsesOfTerms(b, groups).And(UsesOfOptions(b))
+}
+
 func TestAffected(t *testing.T) {
 	inGroup := clusterGroup("late", "", map[string]string{"stage": "2"})
 	inGroup.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: "Exists"}}}
@@ -45,7 +50,7 @@ func TestAffected(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			old := Cluster{Name: "dev", Labels: map[string]string{"env": "dev", "tier": "a", "zone": "a"}}
 			changed := Cluster{Name: "dev", Labels: map[string]string{"env": "dev", "tier": "a", "zone": "a"}}
-			uses := UsesOf(tc.bundle, groups)
+			uses := usesOf(tc.bundle, groups)
 			if uses.Affected(&old, &changed) {
 				t.Error("affected by nothing")
 			}

@@ -5,14 +5,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// UsesOf says what of clusters can change where a bundle goes or what it says there, by
-// its targets, restrictions, customizations, partitions, values and the groups that they
-// name. Where in doubt it says more than there is.
-func UsesOf(b *fleet.Bundle, groups []Group) Uses {
-	return UsesOfTerms(b, groups).And(UsesOfOptions(b))
-}
-
-// UsesOfTerms is the part of UsesOf that says where a bundle goes.
+// UsesOfTerms says what of clusters can change where a bundle goes, by its targets,
+// restrictions, customizations, partitions and the groups that they name. Where in doubt it
+// says more than there is.
 func UsesOfTerms(b *fleet.Bundle, groups []Group) Uses {
 	var u Uses
 	for i := range b.Spec.Targets {
@@ -29,8 +24,8 @@ func UsesOfTerms(b *fleet.Bundle, groups []Group) Uses {
 	return u
 }
 
-// UsesOfOptions is the part of UsesOf that says what a bundle says on a cluster. It reads
-// all templates: whoever asks often keeps it for as long as the bundle stays the same.
+// UsesOfOptions says what of clusters can change what a bundle says there, by its values.
+// Where in doubt it says more than there is. It reads all templates: whoever asks often keeps it for as long as the bundle stays the same.
 func UsesOfOptions(b *fleet.Bundle) Uses {
 	u := usesOfOptions(&b.Spec.BundleDeploymentOptions)
 	for i := range b.Spec.Targets {
